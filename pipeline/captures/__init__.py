@@ -1,1 +1,1 @@
-"""Where in the archives does each answer lie?"""
+"""Where in the archives is each answer stored?"""

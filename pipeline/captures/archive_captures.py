@@ -1,4 +1,4 @@
-"""Reads the captures of an archive of ours from its records: the tables can be made again from archives."""
+"""Reads the captures of an archive of crawlctl from its records, to make lost tables again."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 ANSWERS = ("response", "revisit")
 _MAX_HEAD = 256 << 10
-_HELD = 200_000  # captures in memory before they are written
+_HELD = 200_000  # the most captures held in memory before they are written
 
 
 def captures_in(
     source: RangedSource, name: str, only: str | None = None
 ) -> Iterator[tuple[bytes, CaptureRecord]]:
-    """Yield WebDB key and capture of each answer, or of those of one URL, in an archive stored as `name`."""
+    """Yield the WebDB key and the capture of each answer (or of one URL's answers) in the archive `name`."""
     request: WarcRecord | None = None
     held: tuple[bytes, CaptureRecord] | None = None
     for record in WarcReader(source):
@@ -77,11 +77,11 @@ def _capture(record: WarcRecord, name: str, request: int) -> tuple[bytes, Captur
 def list_archives(
     store: Store, archives: Iterable[FileEntry], partitions: int, round_number: int
 ) -> Iterator[FileEntry]:
-    """Write tables with the captures of some archives, for each partition that has some.
+    """Write tables with the captures of some archives: one table for each partition that has captures.
 
-    Yield the files, and each archive with the counter which says that it is listed. A damaged archive stays
-    as it is, unlisted: it is searched, and `crawlctl check` names it. After a copy into another number of
-    partitions an archive may have pages of several partitions.
+    Yield the files of the tables, and each archive with the counter `captures`, which marks it as listed. A
+    damaged archive is not listed: look-ups read it whole, and `crawlctl check` names it. After a copy into
+    another number of partitions an archive may have pages of several partitions.
     """
     runs: defaultdict[int, RunCaptures] = defaultdict(RunCaptures)
     for entry in archives:

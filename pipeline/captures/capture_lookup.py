@@ -26,7 +26,7 @@ def captures_of(store: Store, snapshot: Snapshot, url: str) -> list[CaptureRecor
 
 
 def read_capture(store: Store, capture: CaptureRecord, *, with_request: bool = False) -> list[bytes]:
-    """Return the blocks of the records of a capture: of the request if it is wanted and there, the answer.
+    """Return the record blocks of a capture: of the request (if wanted and archived), and of the answer.
 
     It is one read of exactly the bytes of these records.
     """
@@ -42,7 +42,7 @@ def read_capture(store: Store, capture: CaptureRecord, *, with_request: bool = F
 
 
 class _Bytes:
-    """Some bytes of an archive that are in memory."""
+    """A range of the bytes of an archive, held in memory."""
 
     def __init__(self, name: str, data: bytes) -> None:
         self.name = name

@@ -1,7 +1,8 @@
-"""CaptureRecord: an answer that is archived: when it came, what it was, and where it lies.
+"""CaptureRecord: an archived answer: when it came, its status and type, and its place in the archives.
 
 The table of captures has a row per URL: its WebDB key, and all captures of the URL packed together, the
-oldest first. So one look-up finds every version of a page, and with a revisit also its original.
+oldest first. So one look-up finds all versions of a page, and for a revisit also the answer that has the
+body.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _OWN = f"{PAGES}/"
-_MAX_MIME = 128  # characters; servers may send anything
+_MAX_MIME = 128  # the most characters of a media type; servers may send anything
 
 
 class CaptureRecord(msgspec.Struct, frozen=True, array_like=True):
@@ -26,14 +27,15 @@ class CaptureRecord(msgspec.Struct, frozen=True, array_like=True):
     time: int  # seconds since 1970, when the request was made
     status: int
     mime: str  # media type of the answer, without parameters; empty if it has none
-    digest: str  # of the body, as WARC writes it: sha1:…; empty if it is not known
+    digest: str  # the digest of the body, as WARC writes it: sha1:…; empty if it is not known
     file: str  # the name of the archive in the store; an imported one has its path or URI
-    offset: int  # of the record of the answer in the archive
-    # Bytes of this record, compressed as it lies there; 0: it shares a gzip member with other records, as in
-    # imported archives that were compressed as a whole.
+    offset: int  # the offset in the archive of the answer's record, in bytes
+    # How many compressed bytes this record has; 0: it shares a gzip member with other records, as in imported
+    # archives that were compressed as a whole.
     length: int
-    request: int = 0  # bytes of the record of the request, which lies directly before; 0: there is none
-    is_revisit: bool = False  # an answer 304: the body is that of the capture before
+    # how many bytes the record of the request has, which stands directly before; 0: there is none
+    request: int = 0
+    is_revisit: bool = False  # an answer 304: the body is in an earlier capture
 
     @property
     def is_imported(self) -> bool:
@@ -56,7 +58,7 @@ def encode_captures(captures: Sequence[CaptureRecord]) -> bytes:
 
 
 def decode_captures(value: bytes, name: str = "captures", offset: int = 0) -> list[CaptureRecord]:
-    """Return the captures of a row; `name` and `offset` say in errors where the row is."""
+    """Return the captures of a row; errors name the place of the row by `name` and `offset`."""
     try:
         return _decoder.decode(value)
     except (msgspec.MsgspecError, UnicodeDecodeError) as err:
@@ -64,7 +66,7 @@ def decode_captures(value: bytes, name: str = "captures", offset: int = 0) -> li
 
 
 def joined(captures: Iterable[CaptureRecord]) -> list[CaptureRecord]:
-    """Return captures of one URL, the oldest first, each record of an archive once."""
+    """Return the captures of one URL in one list, the oldest first; each record of an archive occurs once."""
     places = {(capture.file, capture.offset, capture.time): capture for capture in captures}
     return sorted(places.values(), key=lambda one: (one.time, one.file, one.offset))
 
@@ -77,7 +79,7 @@ def media_type(content_type: str) -> str:
 def original_of(capture: CaptureRecord, captures: Sequence[CaptureRecord]) -> CaptureRecord | None:
     """Return the capture that has the body of a capture, among all captures of its URL.
 
-    It is the capture itself, or for a revisit the last answer with content before it; None if no archive has
+    It is the capture itself or, for a revisit, the last answer with content before it. None if no archive has
     that answer any more.
     """
     if not capture.is_revisit:
@@ -87,5 +89,5 @@ def original_of(capture: CaptureRecord, captures: Sequence[CaptureRecord]) -> Ca
 
 
 def has_answer(captures: Sequence[CaptureRecord]) -> bool:
-    """Return whether the last of some captures of a URL, the oldest first, can be shown: it has its body."""
+    """Return whether the body of the last capture of a URL is archived; captures come oldest first."""
     return bool(captures) and original_of(captures[-1], captures) is not None

@@ -2,10 +2,10 @@
 
     captures/<partition>/<round>-<attempt>/data, index
 
-A partition has a few such tables (capture_tiers.py); a URL may have captures in each of them. The counters of
-a table say how many captures it has of archives in the store, and how many of imported ones. The counter
-`captures` of an archive says how many captures the tables have of it; archives that were written before there
-were captures lack it.
+A partition has a few such tables (capture_tiers.py); a URL may have captures in each of them. A table has two
+counters: its captures in archives of the store, and its captures in imported archives. The counter `captures`
+of an archive is the number of its captures in the tables; archives that were written before there were tables
+of captures lack this counter.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
     Row = tuple[bytes, list[CaptureRecord]]  # a WebDB key, and captures of its URL
 
-# Counters of a table, and LISTED of an archive too.
+# Counters of a table; LISTED is also a counter of archives.
 LISTED, IMPORTED = "captures", "imported"
-_BLOCK_BYTES = 64 << 10  # a look-up inflates one block
+_BLOCK_BYTES = 64 << 10  # a look-up decompresses one block
 _BATCH_ROWS = 512
-_CAPTURE_MEMORY = 600  # bytes of Python objects for one capture in a run, measured
+_CAPTURE_MEMORY = 600  # measured: bytes of Python objects per capture in a run
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def tables_of(files: Iterable[FileEntry]) -> list[CaptureTable]:
 def write_captures(
     store: Store, rows: Iterable[Row], *, partition: int, round_number: int
 ) -> tuple[FileEntry, ...]:
-    """Write rows, which come in key order, as a table; without rows no files are written."""
+    """Write rows, given in key order, as a table; without rows no files are written."""
     rows = iter(rows)
     first = next(rows, None)
     if first is None:
@@ -102,7 +102,7 @@ def write_captures(
     ):
         for keys, values in _packed(chain((first,), rows), counts):
             table.extend(keys, values)
-    # The index counts no records, so that the records of all files of a kind can be added.
+    # The index file counts 0 records, so that the sum of the records of all files of a kind is right.
     return (
         file_entry(data, CAPTURES, partition, table.records, dict(counts)),
         file_entry(index, CAPTURES, partition),
@@ -127,7 +127,7 @@ def _packed(rows: Iterable[Row], counts: Counter[str]) -> Iterator[tuple[list[by
 
 
 class RunCaptures:
-    """The captures of a run while it is being filled."""
+    """The captures of one run of the fetch task, held in memory until the run is written."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -135,7 +135,7 @@ class RunCaptures:
 
     @property
     def memory(self) -> int:
-        """The bytes that they hold, estimated."""
+        """An estimate of the bytes of memory that the captures take."""
         return self.count * _CAPTURE_MEMORY
 
     def add(self, key: bytes, capture: CaptureRecord) -> None:
@@ -153,5 +153,5 @@ class RunCaptures:
 
 
 def unlisted_archives(files: Iterable[FileEntry]) -> list[FileEntry]:
-    """Return the archives among some files that the tables of captures do not cover."""
+    """Return the archives among `files` whose captures are not in the tables."""
     return [entry for entry in files if entry.kind == PAGES and LISTED not in entry.counters]

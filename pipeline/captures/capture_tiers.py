@@ -1,4 +1,4 @@
-"""Merges the tables of captures of a partition by size, so that a round writes about what it has added.
+"""Merges the tables of captures of a partition by size, so that a round writes few captures beside new ones.
 
 The new runs of a round become one table, together with every table that is at most RATIO times as large as
 all that is merged so far. So each table that stays has more than RATIO times the captures of the next smaller
@@ -42,8 +42,8 @@ def merge_captures(
 ) -> tuple[FileEntry, ...]:
     """Return all tables of a partition after a round: those that stay, and one new table.
 
-    `before` are the files of the partition, `runs` the new ones; other kinds of files are ignored. Without
-    new tables nothing is written and nothing returned.
+    `before` are the files of the partition, `runs` the new files; files of other kinds are ignored. Without
+    new tables nothing is written or returned.
     """
     new = tables_of(runs)
     if not new:
@@ -53,7 +53,7 @@ def merge_captures(
     try:
         written = _one_table(store, taken, partition, round_number)
     except (CorruptFile, MissingFile):
-        # A damaged table of before must not stop a round: it stays as it is, and `crawlctl check` names it.
+        # A damaged old table must not stop a round: it stays as it is, and `crawlctl check` names it.
         taken = [table for table in taken if table in new or _is_sound(store, table)]
         stay = [table for table in old if table not in taken]
         written = _one_table(store, taken, partition, round_number)
@@ -78,7 +78,7 @@ def _one_table(
 def split_tiers(
     before: Sequence[CaptureTable], new: Sequence[CaptureTable]
 ) -> tuple[list[CaptureTable], list[CaptureTable]]:
-    """Return the tables that stay as they are, and those that become one table."""
+    """Return the tables that stay as they are, and the tables to merge into one."""
     taken = list(new)
     total = sum(table.captures for table in new)
     by_size = sorted(before, key=lambda table: (table.captures, table.data.name))

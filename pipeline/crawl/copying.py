@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CopyReport:
-    """What a copy has done: how many files it copied, found already copied, and wrote itself."""
+    """The result of a copy: how many files it copied, found already copied, and wrote anew."""
 
     snapshot: int
     partitions: int
@@ -61,7 +61,8 @@ def copy_crawl(
     require_conf(work.config.runner)
     require_apart(work.store, destination)
     snapshot = _current(work.store)
-    copy_state(work.store, snapshot, destination, partitions)  # before even a lease is left behind
+    # checked first, so that an error leaves nothing behind, not even a lease
+    copy_state(work.store, snapshot, destination, partitions)
     if is_round_open(work.store, snapshot.round + 1):
         work.display.say(f"round {snapshot.round + 1} of {work.store.uri} is not finished and is not copied")
     with exit_on_signals(), hold_lease(destination, work.config.lease.ttl, "copy") as lease:

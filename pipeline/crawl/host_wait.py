@@ -37,14 +37,14 @@ class HostWait:
         self._say = say
         self._clock = clock
         self._sleep = sleep
-        self._until: float | None = None  # when the run gives up; None while rounds bring something
+        self._until: float | None = None  # when the run gives up waiting; None while rounds have results
 
     def round_done(self) -> None:
-        """Record that a round has brought something."""
+        """Record that a round had results."""
         self._until = None
 
     def wait(self, report: RoundReport) -> bool:
-        """Wait until the next host may be asked; False, after a line that says why, if the run should end."""
+        """Wait until the next host may be asked; return False if the run should end, after saying why."""
         now = self._clock()
         self._until = now + self._longest if self._until is None else self._until
         first = self._left.next_ready(now)

@@ -1,4 +1,4 @@
-"""Imports web archives: a round whose pages come out of files."""
+"""Imports web archives: a round whose pages are read from files instead of hosts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ImportReport:
-    """What an import has done; `round` is None if no page was new."""
+    """The result of an import; `round` is None if no page was new."""
 
     round: int | None
     counts: Mapping[str, int]
@@ -44,9 +44,9 @@ class ImportReport:
 def import_archives(work: Work, archives: Sequence[str], *, partitions: int | None = None) -> ImportReport:
     """Import archives as the next round and commit it; an import that is killed adds no page.
 
-    With `partitions`, an empty store becomes a crawl of that many.
+    With `partitions`, an empty store becomes a crawl with this number of partitions.
     """
-    # Before anything is done: one of many names may be misspelt, or name a file of another kind.
+    # Checked before anything is written: a name may be misspelt, or be a file of another kind.
     for name in archives:
         if not require_archive(open_archive(name)):
             work.display.say(f"{name} is empty: it has no records")
@@ -71,7 +71,7 @@ def import_archives(work: Work, archives: Sequence[str], *, partitions: int | No
 
 
 def _refuse_open_round(crawl: LeasedCrawl) -> None:
-    """Refuse while a round is open: its journal has pages, which would be lost if we took its number."""
+    """Raise an error if a round is open: its journal has pages, which would be lost if we took its number."""
     if is_round_open(crawl.store, crawl.next_round):
         raise StoreError(
             f"{crawl.store.uri}: round {crawl.next_round} was begun and not finished; "
@@ -93,7 +93,7 @@ def _read(work: Work, snapshot: Snapshot, archives: Sequence[str]) -> JobResult:
 
 
 def _orders(work: Work, snapshot: Snapshot, archives: list[str], progress: Path) -> Iterator[ImportOrder]:
-    """Yield the orders of the tasks: enough tasks to keep the workers busy, and few enough for few runs.
+    """Yield the task orders: enough tasks to keep all workers busy, but not more, since each writes runs.
 
     Each task writes a run for nearly every partition, so one task per archive could mean millions of runs.
     """

@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.snapshots import Snapshot
 
-# Documents. Their sketches, 300 bytes each, are compared in one task of this process: that takes less time
-# than to fork tasks and to send each sketch to several of them.
+# Up to this number of documents, sketches (300 bytes each) are compared in this process: that takes less time
+# than forking tasks and sending each sketch to several tasks.
 GROUPED_AT_ONCE = 100_000
 
 
 def merge_now(work: Work, *, full: bool = False) -> Snapshot | None:
     """Merge the index outside of a round and commit it; None if nothing changed since the last merge.
 
-    A round that is open continues on top of the new snapshot.
+    An open round continues on top of the new snapshot.
     """
     with leased_crawl(work, "merge") as crawl:
         work, snapshot = crawl.work, crawl.snapshot
@@ -60,7 +60,7 @@ class IndexStep:
     partitions: int
     round_number: int
     full: bool = False  # all partitions, each into as few segments as possible
-    rewrites: bool = False  # as few segments as possible in the partitions that take part
+    rewrites: bool = False  # each partition that takes part gets as few segments as possible
     also: frozenset[int] = frozenset()  # partitions that take part although nothing in them has changed
     anew: bool = False  # the dictionary is written anew, as one layer
 
@@ -88,7 +88,7 @@ class IndexStep:
         return run_ordered(work, IndexMerger, order, lines, reducers=order.shards, shown=shown)
 
     def _seen(self, frontier: int) -> dict[int, int]:
-        """Return up to which layer of the WebDB the index knows each partition (LayerFiles.seen)."""
+        """Return, per partition, the newest layer of the WebDB that the index knows (LayerFiles.seen)."""
         newest = layers_of(self.files)[:1]
         return {} if self.anew or not newest else newest[0].seen(frontier)
 
@@ -112,7 +112,7 @@ class IndexStep:
 
 
 def with_groups(work: Work, files: tuple[FileEntry, ...], round_number: int) -> tuple[FileEntry, ...]:
-    """Return the files with new duplicate groups for the segments among them, or with none if switched off.
+    """Return the files with new duplicate groups of their segments; without groups if they are switched off.
 
     The journal does not keep this step: to repeat it after a kill costs less than to record it.
     """

@@ -1,4 +1,4 @@
-"""LeasedCrawl: a crawl that a command may write to, from taking the lease until giving it back."""
+"""LeasedCrawl: a crawl that a command may write to, as long as it has the lease."""
 
 from __future__ import annotations
 
@@ -38,19 +38,20 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
 
-_NAMES_PAGES = ("forget", "refresh")  # what has made their snapshots; the history keeps no URLs
-ROUND_STEPS = (FETCH, "webdb", "index")  # the names of journal steps, up to the number of the snapshot
+_NAMES_PAGES = ("forget", "refresh")  # commands whose line names pages; the history must not keep URLs
+# how the names of journal steps begin; the number of the snapshot may follow
+ROUND_STEPS = (FETCH, "webdb", "index")
 
 
 @dataclass
 class LeasedCrawl:
-    """The lease of a crawl, and the snapshot that the command has reached; each commit moves it on."""
+    """The lease of a crawl and its current snapshot, which each commit replaces; kept with it."""
 
     work: Work
     lease: Lease
     snapshot: Snapshot
     command: str = ""
-    remark: str = ""  # for the row of the next commit
+    remark: str = ""  # a remark for the history row of the next commit
     times: Timesheet = field(init=False)
 
     def __post_init__(self) -> None:
@@ -67,7 +68,7 @@ class LeasedCrawl:
         return self.snapshot.round + 1
 
     def kept_step(self, step: str, run: Callable[[], tuple[FileEntry, ...]]) -> tuple[FileEntry, ...]:
-        """Return the files of a step that the journal of the next round has as done, or run the step."""
+        """Return the files of a step if the journal of the next round has them; otherwise run the step."""
         files = finished_step(self.store, self.next_round, step)
         if files is None:
             with self._timed_step(step.partition("-")[0]):
@@ -78,14 +79,16 @@ class LeasedCrawl:
 
     @contextmanager
     def _timed_step(self, name: str) -> Iterator[None]:
-        """Measure a step; what a round has cost is also kept in its journal, for the run that resumes it."""
+        """Measure a step; costs of a round are also kept in its journal, for a run that resumes it."""
         try:
             with self.times.step(name):
                 yield
         finally:
-            if name in ROUND_STEPS and self.lease.is_own:  # a fork that is about to exit has spent nothing
+            if name in ROUND_STEPS and self.lease.is_own:  # not in a forked process that is about to exit
                 cost = self.times.cost_of(name)
-                with suppress(StoreError):  # a cost that is lost must not hide what has stopped the step
+                # a failure to store the cost must not hide the error that has stopped the
+                # step
+                with suppress(StoreError):
                     put_spent(
                         *(self.store, self.next_round, self.times.owner, name),
                         seconds=cost.seconds,
@@ -93,7 +96,7 @@ class LeasedCrawl:
                     )
 
     def part_of_command(self, part: str) -> str:
-        """Return what has made a snapshot with which only a part of the command is done."""
+        """Return the text `made_by` of a snapshot that is made by a part of the command."""
         return f"{self.command}, {part}"
 
     def commit(
@@ -104,10 +107,10 @@ class LeasedCrawl:
         made_by: str = "",
         fetched: Sequence[FileEntry] | None = None,
     ) -> Snapshot:
-        """Make these files the current snapshot; without a number it stays in the round of the last one.
+        """Make these files the current snapshot; without a number the round stays the same.
 
-        `made_by` tells people what has made it: without it, the command and the round that ends. The history
-        gets a row; if a round ends, `fetched` are the files of all its runs.
+        `made_by` tells people what has made it; the default is the command and the round that ends. The
+        commit adds a row to the history; if a round ends, `fetched` are the files of all its runs.
         """
         self.lease.check()
         number = self.snapshot.round if round_number is None else round_number
@@ -163,10 +166,10 @@ def leased_crawl(
     """Take the lease of the crawl in a store, and give it back at the end, also after SIGTERM or Ctrl-C.
 
     With `partitions` an empty store becomes a crawl, with the settings of `work` as its own. Otherwise a
-    store without a crawl stays empty: not even a lease is written. For a command that `runs_jobs`, the conf
-    file of the runner is checked before anything is written. `on_full_disk` takes the lease in the space that
-    is kept for that (`crawlctl gc`). `current` finds the snapshot that the command works on. While it works,
-    the store says what it does (live/publisher.py), as far as it uses the work of the LeasedCrawl.
+    store without a crawl stays empty: not even a lease is written. With `runs_jobs`, the conf file of the
+    runner is checked before anything is written. `on_full_disk` (`crawlctl gc`) writes the lease into disk
+    space that is reserved for it. `current` finds the snapshot that the command works on. Steps that use the
+    work of the LeasedCrawl publish their progress in the store (live/publisher.py).
     """
     if runs_jobs:
         require_conf(work.config.runner)
@@ -183,7 +186,7 @@ def leased_crawl(
 
 
 def new_crawl(store: Store, partitions: int, config: Config) -> Snapshot:
-    """Commit the first snapshot of a crawl; it names the crawl's own settings and nothing else."""
+    """Commit the first snapshot of a crawl; it names only the file of the crawl's own settings."""
     require_sound_rules(config)
     return create_crawl(store, partitions, lambda: (write_own_settings(store, own_values(config), 0),))
 

@@ -1,7 +1,7 @@
 """Ranks the pages of a crawl: jobs for the graph, the iteration and the publication, then a commit.
 
-The journal keeps each job under the number of the snapshot and a hash of its order. So a ranking that was
-stopped continues where it was; with other settings, or on another snapshot, it starts again.
+The journal keeps each job under the number of the snapshot and a hash of its order. So a stopped ranking
+continues where it was stopped; with other settings, or on another snapshot, it starts again.
 """
 
 from __future__ import annotations
@@ -45,13 +45,14 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.snapshots import Snapshot
 
-ROUNDS_PER_JOB = 5  # the most rounds that a kill can lose; on a cluster each is a job of its own anyway
+ROUNDS_PER_JOB = 5  # a kill loses at most this number of rounds; on a cluster each round is a job anyway
 MOST_JOBS = 200
-SMALL = 20_000  # URLs; for fewer, forking tasks takes longer than their work
-# URLs. A smaller graph is solved from scratch in less than a second. Then its ranks depend on the crawl
-# alone, to the last bit, and not on the rankings before, which differ within the tolerance.
+# a crawl of fewer URLs is ranked without forking tasks, which would take longer than their work
+SMALL = 20_000
+# A graph of fewer URLs is solved from scratch in less than a second. So its ranks depend on the crawl only,
+# to the last bit, and not on earlier rankings, which differ within the tolerance.
 WARM_FROM = 200_000
-MAX_HOPS = 5  # redirects from a URL of the teleport file to its page
+MAX_HOPS = 5  # the most redirects from a URL of the teleport file to its page
 
 
 def rank_now(work: Work) -> Snapshot:
@@ -116,7 +117,7 @@ class _Ranking:
         return self._kept(GRAPH, run)
 
     def solve(self, graph: tuple[FileEntry, ...]) -> list[tuple[FileEntry, ...]]:
-        """Return the solutions: for the published ranks, and for the order in which pages are fetched."""
+        """Return two solutions: the published ranks, and the ranks that order pages for fetching."""
         settings = self.work.config.rank
         tasks = deal_partitions(graph, self.snapshot.partitions, settings.memory)
         order = IterateOrder(
@@ -150,7 +151,7 @@ class _Ranking:
         starts = [StartingPoint(task, teleport) for task in range(len(order.tasks))]
         for number in range(MOST_JOBS):
             lines = [encode_order(start) for start in starts]
-            # Under "rounds" older releases have left states of another form.
+            # Not "rounds": under that name older releases have left states of another form.
             name = f"halo-rounds{number}-{teleport}{self._asked(order)}"
             title = f"ranks {teleport + 1} of {len(order.teleports)}, job {number + 1}"
             left = self._kept(name, partial(run, order, lines, title))
@@ -208,13 +209,14 @@ class _Ranking:
         return [b"%d" % number for number in range(self.snapshot.partitions)]
 
     def _asked(self, order: IterateOrder) -> str:
-        """Return a name for the order, so that no ranking continues from the answer to another order."""
+        """Return a name made from the order, so that no ranking continues the work of another order."""
         return f"-{stable_hash(encode_order(order)):016x}"
 
     def _kept(self, name: str, run: Callable[[], tuple[FileEntry, ...]]) -> tuple[FileEntry, ...]:
         """Return the files of a job that was finished before, or run it.
 
-        The journal of the open round keeps them, because `crawlctl gc` spares all that it names.
+        They are recorded in the journal of the open round, because `crawlctl gc` keeps all files that it
+        names.
         """
         return self.kept_step(f"rank-{self.snapshot.number:08d}-{name}", run)
 

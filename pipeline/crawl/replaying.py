@@ -1,4 +1,4 @@
-"""Replays the crawl's own archive: reads its pages again, as an import reads the archives of others.
+"""Replays the crawl's own archive: parses its pages again, as an import parses foreign archives.
 
 After the scope was widened, a replay finds the links that were left out when the pages were fetched: no host
 is asked. After damage it brings back documents and WebDB entries. Pages that were imported are not in the
@@ -45,8 +45,8 @@ def replay(
     """Read the archives of some partitions (None: of all), and return the files of the runs.
 
     The newest content of each page counts, by the settings in `config` (None: those of the command). With
-    LINKS_ONLY the files are all of the kind `fresh`: the URLs that pages link to, at the depth that follows
-    from the depth of the page in the WebDB. A draft is a snapshot that is not in the store.
+    LINKS_ONLY all files are of the kind `fresh`: the URLs that pages link to, with a depth one greater than
+    the depth of the page in the WebDB. A draft is a snapshot that is not in the store.
     """
     from crawlctl.jobs.import_warc import ImportWarc
 
@@ -68,7 +68,7 @@ def replay(
 
 
 def _with_all_links(work: Work, config: Config) -> Work:
-    """Return the work with settings under which a page may bring all of its links at once.
+    """Return the work with settings by which a page may add all of its links at once.
 
     A fetched page with many links is visited again for the rest of them; an archived page is not.
     """

@@ -1,4 +1,4 @@
-"""RoundPace: how many seconds a round fetches, and how many it waits for slow hosts."""
+"""RoundPace: for how many seconds a round fetches, and how many seconds it waits for slow hosts."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from crawlctl.pipeline.config.units import HOUR, MINUTE
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import RoundSettings
 
-FIRST = float(MINUTE)  # of a new crawl, so that there is soon something to search; each round doubles it
+# the fetch time of a new crawl's first round, short so that it can soon be searched; each round doubles it
+FIRST = float(MINUTE)
 USUAL = 5.0 * MINUTE
 LONGEST = float(HOUR)
-# Merging may take this part of a round. In a large crawl it takes minutes, and rounds become longer.
+# Merging may take this share of a round. In a large crawl it takes minutes, so rounds become longer.
 _OVERHEAD_SHARE = 1 / 10
 
 
@@ -41,7 +42,8 @@ class RoundPace:
     def fetch_time(self, rounds: int, *, is_last: bool) -> float:
         """Return how many seconds the next round may fetch, in a crawl that has had `rounds` rounds.
 
-        The last round of a run is not shortened, because nothing of this run follows.
+        The last round of a run is not shortened, because no round follows in which slow hosts could be
+        fetched.
         """
         if self._max_time is not None:
             return float(self._max_time)
@@ -51,7 +53,7 @@ class RoundPace:
         return min(LONGEST, max(usual, self._overhead / _OVERHEAD_SHARE))
 
     def round_done(self, overhead: float, hosts_done: int) -> None:
-        """Learn from a round: the seconds of its steps after fetching, and the number of finished hosts."""
+        """Learn from a round: the seconds that its steps after fetching took, and how many hosts finished."""
         self._overhead = overhead
         shortest = max(self._shortest, overhead)
         self.tail_wait = shortest if hosts_done else max(2 * self.tail_wait, shortest)

@@ -35,7 +35,7 @@ def fetch(
 ) -> tuple[FileEntry, ...]:
     """Fetch what is due, one task per partition, and return the files of all runs.
 
-    With `tail_wait`, tasks wait at most that many seconds for slow hosts once one task has found new work.
+    With `tail_wait`, tasks wait at most `tail_wait` seconds for slow hosts once a task has found new work.
 
     All tasks run at once, however many cores there are: they mostly wait for their hosts.
     """
@@ -58,7 +58,7 @@ def fetch(
 
 
 def load_for_tasks() -> None:
-    """Load what each fetch task needs: forked tasks inherit it, and would need 100 ms each to load it."""
+    """Load what each fetch task needs: forked tasks inherit it; loading takes 100 ms per task."""
     importlib.import_module("crawlctl.pipeline.index.building.builder")
     importlib.import_module("numpy.ma")  # np.unique imports it at its first call
     load_suffixes()
@@ -121,8 +121,9 @@ def merge_webdb(
 ) -> tuple[FileEntry, ...]:
     """Merge what a round found out into the WebDB and the tables beside it; return the new files.
 
-    With `nobody_reached` all pages stay as they were: our network has failed, and neither pages nor hosts. A
-    draft is a snapshot that is not in the store; its tasks get it whole, and it stays in its round.
+    With `nobody_reached` all pages keep their state: the network of this machine has failed, not pages or
+    hosts. A draft is a snapshot that is not in the store: its tasks get it in their orders, and its round
+    number stays.
     """
     from crawlctl.jobs.merge_webdb import WebDBMerger
 
@@ -145,5 +146,5 @@ def merge_webdb(
 
 
 def kept_files(fetched: Iterable[FileEntry]) -> tuple[FileEntry, ...]:
-    """Return the files of the fetch step that outlive the round; the WebDB merge uses up the others."""
+    """Return the files of the fetch step that outlive the round; the WebDB merge consumes the other files."""
     return tuple(entry for entry in fetched if entry.kind not in MERGED_KINDS)

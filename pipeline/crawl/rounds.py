@@ -58,7 +58,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.snapshots import Snapshot
 
-HOSTS_DONE = "hosts_done"  # counter of a run's outcomes: hosts of which everything due was fetched
+# a counter of a run's outcomes: how many hosts were finished, with all due URLs fetched
+HOSTS_DONE = "hosts_done"
 
 
 def run_rounds(
@@ -73,7 +74,7 @@ def run_rounds(
     has_number: bool = True,
     rank: RankMode = "auto",
 ) -> None:
-    """Run this number of rounds, or with None run rounds until nothing is due; report each commit.
+    """Run this number of `iterations`; if it is None, run rounds until nothing is due. Report each commit.
 
     `changes` are settings of the crawl that flags have changed, as plain values by key: they become the
     crawl's own first. If a run with the same number was interrupted, only the rounds that it has left are
@@ -82,8 +83,8 @@ def run_rounds(
 
     `rank` says whether the run ranks at its end: if it is worth it (auto), in any case, or not at all.
 
-    With seeds, an empty store becomes a crawl of that many partitions. If pages were due and none could be
-    fetched, the run ends with NothingFetched. SIGTERM raises SystemExit(143) and Ctrl-C KeyboardInterrupt;
+    With seeds, an empty store becomes a crawl with `partitions` partitions. If pages were due and none could
+    be fetched, the run ends with NothingFetched. SIGTERM raises SystemExit(143) and Ctrl-C KeyboardInterrupt;
     after both the lease is given back.
     """
     report = report or RunReport()
@@ -104,7 +105,7 @@ def run_rounds(
 
 
 def _rounds_to_run(crawl: LeasedCrawl, iterations: int | None, *, has_number: bool) -> int | None:
-    """Return how many rounds to run, None for any number; say so if they are the rest of another run."""
+    """Return how many rounds to run (None: any number); tell the user if they are the rest of another run."""
     if iterations is None:
         drop_goal(crawl.store, crawl.next_round)
         return None
@@ -135,14 +136,14 @@ class _Driver:
         self._store = crawl.store
         self._rank = rank
         self._pace = RoundPace(crawl.work.config.round, crawl.work.config.runner.name)
-        self._fetch_time = 0.0  # seconds, of the round that was planned last
+        self._fetch_time = 0.0  # the fetch time of the round that was planned last, in seconds
         self._hosts = HostWait(report.left, self._pace.longest_wait, crawl.work.display.say)
         # Only `inject` adds seeds, and the lease keeps it out during the run.
         has_rules = crawl.work.config.scope.include
         self._seed_hosts = None if has_rules else sorted(seed_hosts(crawl.store, crawl.snapshot))
 
     def run_all(self, iterations: int | None, done: Callable[[RoundReport], None]) -> None:
-        """Run this number of rounds, or rounds until nothing is due; rounds that ask no host do not count."""
+        """Run this number of rounds; None: until nothing is due. Rounds that ask no host do not count."""
         finished = 0
         while iterations is None or finished < iterations:
             report = self.run_round(is_last=finished + 1 == iterations)
@@ -253,7 +254,7 @@ class _Driver:
 
 
 def is_unused(snapshot: Snapshot) -> bool:
-    """Return whether nothing but its URLs is known of a crawl: none was ever fetched or given up."""
+    """Return whether a crawl has only URLs: none was ever fetched or given up."""
     found = (status_counts(entry.counters) for entry in snapshot.files_of(WEBDB))
     return {name for counts in found for name in counts} <= {Status.UNFETCHED.name.lower()}
 
@@ -261,9 +262,9 @@ def is_unused(snapshot: Snapshot) -> bool:
 def nobody_reached(fetched: Sequence[FileEntry]) -> bool:
     """Return whether a round has asked hosts and could connect to none.
 
-    In a new crawl the cause is then mostly ours: no network, a wrong proxy, a private address that is not
-    allowed, a misspelt seed. So its pages stay due, and the next run asks for them at once. In an older
-    crawl a host may be down for good, and then its pages must be given up some day.
+    In a new crawl the cause is then usually on our side: no network, a wrong proxy, a private address that is
+    not allowed, a misspelt seed. So its pages stay due, and the next run requests them at once. In an older
+    crawl a host may be gone forever, and then its pages must be given up at some time.
     """
     counters = counters_of(fetched)
     return counters[REQUESTS] > 0 and counters[REACHED] == 0

@@ -33,13 +33,13 @@ _SHOWN_RULES = 3
 def partitions_of(config: Config) -> int:
     """Return the number of partitions of a new crawl: the setting, or one per core, but at least four.
 
-    With fewer, the hosts of a small crawl would wait for each other.
+    With fewer partitions, the hosts of a small crawl would wait for each other.
     """
     return config.partitions or max(FEWEST_PARTITIONS, usable_cores())
 
 
 def within_scope(seeds: Seeds, settings: ScopeSettings) -> Seeds:
-    """Return the seeds; those that the rules leave out are problems, as they would never be fetched."""
+    """Return the seeds; seeds that the rules leave out are problems, because they would never be fetched."""
     scope = Scope(settings, map(host_of, seeds.urls))
     verdicts = [(seed, scope.verdict(seed.url, 0)) for seed in seeds.seeds]
     outside = [
@@ -63,7 +63,7 @@ def _reason(exclusion: Exclusion, settings: ScopeSettings) -> str:
 
 
 def folder_hint(urls: Sequence[str], settings: ScopeSettings) -> tuple[str, ...]:
-    """Return how to keep a crawl to the folders of its seeds; none if there are rules, or no folders."""
+    """Return how to keep a crawl to the folders of its seeds; "" if there are rules, or no folders."""
     folders = dict.fromkeys(url[: url.partition("?")[0].rindex("/") + 1] for url in urls)
     deep = [folder for folder in folders if urlsplit(folder).path != "/"][:_SHOWN_RULES]
     if settings.include or not deep:

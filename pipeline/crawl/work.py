@@ -1,4 +1,4 @@
-"""Work: what every step of a command needs, and how a step runs a job and collects its files."""
+"""Work: the store, settings and display of a command, and functions that run a job and collect its files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class TaskCpu:
 
 @dataclass(frozen=True)
 class Work:
-    """The store, the settings and the display of one command, until other settings take their place."""
+    """The store, the settings and the display of one command; a change of settings makes a new Work."""
 
     store: Store
     config: Config
@@ -55,7 +55,7 @@ class Work:
         args: Sequence[str] = (),
         workers: int | None = None,
     ) -> JobResult:
-        """Run a job with the runner of the settings, or another, and count the CPU time of its tasks."""
+        """Run a job with this runner, or that of the settings, and count the CPU time of its tasks."""
         done = run_job(job, inputs, settings=runner or self.config.runner, args=args, workers=workers)
         self.task_cpu.seconds += done.task_cpu
         return done
@@ -78,7 +78,7 @@ class StepFolder:
 
     @property
     def progress(self) -> Path:
-        """The folder in which tasks report how far they are."""
+        """The folder in which tasks report their progress."""
         return self.path / "progress"
 
     def write(self, name: str, lines: Iterable[bytes]) -> Path:
@@ -108,7 +108,7 @@ def run_ordered(
     shown: Shown | None = None,
     runner: RunnerSettings | None = None,
 ) -> tuple[FileEntry, ...]:
-    """Run a job whose tasks all work by one order (jobs/shared/ordered.py), and return the files it wrote.
+    """Run a job whose tasks all get the same order (jobs/shared/ordered.py), and return the files it wrote.
 
     With `shown` the tasks report their progress, and the display shows it.
     """
@@ -127,7 +127,7 @@ def run_by_order(
     shown: Shown | None = None,
     runner: RunnerSettings | None = None,
 ) -> JobResult:
-    """Run a job whose tasks all work by one order, and return its output as it is."""
+    """Run a job whose tasks all get the same order, and return its output unchanged."""
     settings = runner or work.config.runner
     with step_folder(settings) as folder:
         if shown is not None:

@@ -12,7 +12,7 @@ tests/pipeline/search/test_rooms.py).
     answer       What is the user shown?                  ranked documents → pages with titles and snippets
 
 There are two evaluators, and each is faster in its case. A process that answers one query uses plain Python:
-to import numpy takes longer than to answer. A process that answers many queries, and a query with very long
+importing numpy takes longer than answering. A process that answers many queries, and a query with very long
 posting lists, use numpy. Both give the same answers (tests/pipeline/search/evaluate/test_evaluators.py).
 
 How to add an operator, for something that the index holds already (what it holds of a document:

@@ -1,7 +1,7 @@
 """The copy of a page as the crawl archived it, and whether it may be shown.
 
-A copy is shown only of pages that searches find: a page that was forgotten, or asks not to be indexed, has
-none. Neither has a page that asks for no copies (`noarchive`).
+Copies are shown only of pages that searches find. So there is no copy of a page that was forgotten, that asks
+not to be indexed, or that asks for no copies (`noarchive`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
 
-MAX_BODY = 4 << 20  # bytes of a copy; of a larger page the text is shown
+MAX_BODY = 4 << 20  # the most bytes of a copy that is shown; of a larger page only the text is shown
 
 _HTML = ("text/html", "application/xhtml+xml")
 _NO_COPIES = ("noarchive", "nocache", "none")
@@ -57,7 +57,7 @@ class ArchivedCopy:
 
     @property
     def charset(self) -> str:
-        """The charset that the server has declared, empty if none or one that nobody knows."""
+        """The charset that the server has declared; empty if there is none, or Python does not know it."""
         found = _CHARSET.search(self.content_type)
         try:
             return codecs.lookup(found[1]).name if found else ""
@@ -87,7 +87,8 @@ class StoredPages:
     def copy(self, url: str) -> ArchivedCopy:
         """Return the newest copy of a page.
 
-        Archives that no table lists are not searched for a visitor: that would read all of them.
+        Archives that no table of captures covers are not searched: that would read whole archives for one
+        visitor.
         """
         url = self._live(url)
         captures = captures_of(self._store, self.snapshot, url)

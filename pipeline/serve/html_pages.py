@@ -1,4 +1,4 @@
-"""Renders pages as HTML from templates/; everything that strangers wrote is escaped there."""
+"""Renders pages as HTML from templates/; all texts of strangers are escaped here."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def _environment() -> Environment:
 
 
 def marked(text: MarkedText) -> Markup:
-    """Return a text of a stranger as HTML, with `<mark>` around the words that the query asked for."""
-    shown, parts, at = blanked(text.text), [], 0  # of the same length, so that the spans fit
+    """Return a text of a stranger as HTML, with `<mark>` around the words of the query."""
+    shown, parts, at = blanked(text.text), [], 0  # it has the same length, so the spans still fit
     for start, end in text.spans:
         parts += [escape(shown[at:start]), "<mark>", escape(shown[start:end]), "</mark>"]
         at = end
-    # Not Markup("").join(…): it takes most of the time of a page, since it looks at each part again.
-    return Markup("".join((*parts, escape(shown[at:]))))  # noqa: S704  # every part of a stranger is escaped
+    # Not Markup("").join(…), which would take most of the time of a page, because it checks each part again.
+    return Markup("".join((*parts, escape(shown[at:]))))  # noqa: S704  # every part is escaped
 
 
 def _mail_date(seconds: float) -> str:

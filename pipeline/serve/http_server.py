@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.serve.served_crawl import ServeOptions
 
-BACKLOG = 256  # connections that the system keeps until a worker takes them
-MAX_CONNECTIONS = 512  # of a worker; those above get 503
-STOP_SECONDS = 1  # that answers under way get when the server ends
-_FAILURE = "failure"  # the file in which a worker says why it cannot start
+BACKLOG = 256  # the most connections that the system holds until a worker accepts them
+MAX_CONNECTIONS = 512  # per worker; further connections get 503
+STOP_SECONDS = 1  # how long unfinished answers may take when the server ends
+_FAILURE = "failure"  # the file into which a worker writes why it cannot start
 _ENDING = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -61,7 +61,7 @@ def is_free(host: str, port: int) -> bool:
 
 
 def address_of(listener: socket.socket) -> str:
-    """Return the address to type into a browser; a server on all addresses is shown by that of loopback."""
+    """Return the address to type into a browser; for a server on all addresses, the address of loopback."""
     host, port = listener.getsockname()[:2]
     if ip_address(host).is_unspecified:
         host = "::1" if ":" in host else "127.0.0.1"
@@ -72,7 +72,7 @@ def serve(listener: socket.socket, options: ServeOptions, workers: int, ready: C
     """Serve until SIGINT or SIGTERM; `ready` is called as soon as browsers can connect and signals count."""
     with _signals_restored(), scratch_folder() as scratch:
         run = _server(listener, replace(options, metrics_folder=str(scratch)), workers)
-        ready()  # the socket listens already: who comes now waits for the first worker
+        ready()  # the socket listens already: new connections wait for the first worker
         run()
 
 
@@ -99,7 +99,8 @@ def _server(listener: socket.socket, options: ServeOptions, workers: int) -> Cal
     server = Server(config)
 
     def end(_number: int, _frame: FrameType | None) -> None:
-        server.should_exit = True  # uvicorn raises a signal again when it has ended: that changes nothing
+        # uvicorn raises the signal again when it has ended; the second signal does nothing
+        server.should_exit = True
 
     for number in _ENDING:
         signal.signal(number, end)
@@ -112,12 +113,12 @@ def _app_of_worker(create: Callable[[ServeOptions], ASGIApp], options: ServeOpti
 
     try:
         return create(options)
-    except Exception as err:  # whatever it is, the next worker would meet it too
+    except Exception as err:  # any error: the next worker would fail in the same way
         why = str(err)
         if not isinstance(err, CrawlctlError):
             traceback.print_exc()
             why = f"{type(err).__name__}: {err}; its traceback is above"
-        with suppress(OSError):  # on a full disk the server still ends
+        with suppress(OSError):  # the server ends even if the disk is full
             (Path(options.metrics_folder) / _FAILURE).write_text(why, "utf-8")
         sys.exit(STARTUP_FAILURE)
 
@@ -140,7 +141,7 @@ def _supervisor(config: Config, listener: socket.socket, failure: Path) -> Calla
 
 @contextmanager
 def _signals_restored() -> Iterator[None]:
-    """Restore the handlers of the caller at the end."""
+    """Restore the caller's signal handlers at the end."""
     before = {number: signal.getsignal(number) for number in _ENDING}
     try:
         yield

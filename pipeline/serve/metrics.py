@@ -1,9 +1,8 @@
-"""Metrics: what the worker processes of a server have done, summed over all of them, for Prometheus.
+"""Metrics: how many requests all worker processes of a server have answered, and how fast, for Prometheus.
 
-prometheus_client sums over processes too, by files of its own format that an environment variable must name
-before it is imported. We have a dozen numbers: each worker keeps them in a small file that it maps into its
-memory, and the worker that is asked adds up the files of all. A worker that died keeps its file, so no
-counter ever falls.
+Each worker keeps its numbers in a small file that it maps into its memory; the worker that is asked adds up
+the files of all workers. The file of a worker that died stays, so no counter ever falls. (prometheus_client
+can add up processes too, but its folder must be named by an environment variable before it is imported.)
 """
 
 from __future__ import annotations
@@ -23,7 +22,8 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 _KINDS = ("2xx", "3xx", "4xx", "5xx", "503")
 _BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)  # seconds
-_SUM = len(_KINDS) + len(_BOUNDS) + 1  # behind the buckets, the last of which has no bound
+# the index of the sum, behind the buckets; the last bucket has no bound
+_SUM = len(_KINDS) + len(_BOUNDS) + 1
 _NUMBERS = _SUM + 1
 _GAUGES = {
     "pages": "Pages that can be searched.",
@@ -35,7 +35,7 @@ _GAUGES = {
 
 
 class Metrics:
-    """The numbers of this process; in a folder that all workers share, or in memory without one."""
+    """The numbers of this process: in a folder that all workers share or, without a folder, in memory."""
 
     def __init__(self, folder: str = "") -> None:
         self._folder = Path(folder) if folder else None
@@ -64,7 +64,7 @@ class Metrics:
 
 
 def _mapped(path: Path) -> memoryview[float]:
-    """Return the numbers of a file, mapped into memory; another process reads what is written here."""
+    """Return the numbers of a file, mapped into memory; other processes read them from the file."""
     path.write_bytes(bytes(8 * _NUMBERS))
     with path.open("r+b") as file:
         return memoryview(mmap.mmap(file.fileno(), 0)).cast("d")
@@ -86,7 +86,7 @@ def _request_lines(numbers: list[float]) -> Iterator[str]:
 
 
 def _crawl_lines(crawls: Mapping[str, Contents]) -> Iterator[str]:
-    """Yield what each crawl has; a crawl without a name is the only one, and needs no label."""
+    """Yield the lines about each crawl; a crawl without a name is the only crawl, and needs no label."""
     measured = {(f'{{crawl="{name}"}}' if name else ""): _gauges(one) for name, one in crawls.items()}
     for name, meaning in _GAUGES.items():
         yield f"# HELP crawlctl_{name} {meaning}"

@@ -14,14 +14,14 @@ _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{0,30})=(.+)")
 
 
 class NamedStore(NamedTuple):
-    """A crawl of a server; without others beside it, its name is empty."""
+    """A crawl of a server; if it is the server's only crawl, its name is empty."""
 
     name: str
     uri: str
 
 
 def base_of(name: str) -> str:
-    """Return how the paths of a crawl begin that is not the first of a server."""
+    """Return the beginning of all paths of a crawl that is not the first crawl of a server."""
     return f"/in/{name}"
 
 

@@ -1,4 +1,4 @@
-"""Problem: why a request is not answered, with the status and the words that the client gets (RFC 9457)."""
+"""Problem: why a request is refused, with the status and the text that the client gets (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from crawlctl.pipeline.errors import CrawlctlError, NothingMatched, QueryError, 
 
 
 class Problem(Exception):
-    """A request that cannot be answered; `detail` is for the person or program that has asked.
+    """A request that cannot be answered; `detail` is the text for the client, a person or a program.
 
-    `retry_after` is in seconds, 0 if it makes no sense to ask again. `caret` is the picture of the query with
-    a caret below the fault.
+    `retry_after` is in seconds, 0 if asking again would not help. `caret` shows the query, and in a second
+    line a caret below the fault.
     """
 
     def __init__(
@@ -38,11 +38,11 @@ class Problem(Exception):
         return HTTPStatus(self.status).phrase
 
 
-RETRY_AFTER = 5.0  # seconds, where nothing better is known
+RETRY_AFTER = 5.0  # seconds, if no better estimate is known
 
 
 def problem_of(error: CrawlctlError) -> Problem:
-    """Return what a client is told about an error; paths and names of the store are not among it."""
+    """Return the problem that a client gets for an error; it names no path or file of the store."""
     if isinstance(error, QueryError):
         reason, _, caret = str(error).partition("\n")
         return Problem(HTTPStatus.BAD_REQUEST, reason, caret=caret)

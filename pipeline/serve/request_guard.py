@@ -1,8 +1,8 @@
-"""RequestGuard: what holds for every request: known hosts only, a limit per client, headers of security.
+"""RequestGuard: checks every request (its host name, the limit per client) and adds security headers.
 
-A page of a stranger could make a browser ask this server under a name of the stranger (DNS rebinding), and so
-read a search page that is meant for one machine only. So the Host header must be an IP address, which no
-such attack can send, or a name that the operator has given.
+A web page of a stranger could make a browser send requests to this server under a host name of the stranger
+(DNS rebinding), and so read the results of a server that is meant for one machine only. So the Host header
+must be an IP address, which no such attack can send, or a name that the operator has given.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.serve.limits.token_buckets import TokenBuckets
     from crawlctl.pipeline.serve.metrics import Metrics
 
-MAX_QUERY_STRING = 8 << 10  # bytes
-# What programs ask: of the only crawl, or of one of several.
+MAX_QUERY_STRING = 8 << 10  # the most bytes of a query string
+# Paths that programs read: of the only crawl, or of one of several crawls.
 _API = re.compile(r"(/in/[^/]*)?/(api/|mcp$)")
 ALWAYS_KNOWN = ("localhost",)
-UNLIMITED = ("/static/", "/healthz", "/readyz", "/metrics")  # what costs nothing, and what supervisors ask
+# paths that cost nothing, and paths for monitoring
+UNLIMITED = ("/static/", "/healthz", "/readyz", "/metrics")
 
-# No script but our own file, which cannot make HTML of texts; no inline style, nothing from another origin;
-# frames only for our own copies of pages.
+# Allowed: only our own script file, which cannot turn text into HTML; our own styles, no inline style;
+# nothing from other origins; frames only for archived copies of pages.
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; "
     "frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
@@ -43,13 +44,14 @@ _SECURITY = {
     "Content-Security-Policy": PAGE_POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",  # a query is nobody else's business
+    "Referrer-Policy": "no-referrer",  # sites that a visitor opens do not learn the query
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "X-Robots-Tag": "noindex",
     "Cache-Control": "private, no-cache",
 }
-# What a browser asks before a script may send an ETag back, and the headers that the script may read.
+# The answer to a preflight request, which allows a script to send an ETag back; and the headers that the
+# script may read.
 _PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, HEAD, POST",
     "Access-Control-Allow-Headers": "If-None-Match, Content-Type, Mcp-Protocol-Version, Mcp-Method, Mcp-Name",
@@ -59,7 +61,7 @@ _EXPOSED = (b"access-control-expose-headers", b"ETag, Link, Retry-After")
 
 
 class RequestGuard:
-    """The outermost application: it refuses what must not reach the pages, and completes the answers."""
+    """The outermost application: it refuses forbidden requests, and adds headers to the answers."""
 
     def __init__(
         self,
@@ -159,7 +161,7 @@ def _is_address(name: str) -> bool:
 
 
 def _with_security(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Return headers with those of security, where the answer has not set them itself."""
+    """Return the headers with security headers added, except those that the answer has set itself."""
     own = list(headers)
     names = {name.lower() for name, _ in own}
     added = ((name.lower().encode(), value.encode()) for name, value in _SECURITY.items())

@@ -19,33 +19,33 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.serve.served_index import Contents
     from crawlctl.pipeline.store.base import Store
 
-MAX_WAITING = 32  # searches; at 5 ms each the last waits a sixth of a second
-SEARCH_SECONDS = 10.0  # until a client is told to come back
+MAX_WAITING = 32  # the most searches in the queue; at 5 ms each, the last one waits a sixth of a second
+SEARCH_SECONDS = 10.0  # after this time a client is told to ask again
 READERS = 2  # threads that read stored pages and copies
 READ_SECONDS = 20.0
 
 
 @dataclass(frozen=True)
 class ServeOptions:
-    """What a server is told when it starts; each worker process gets a copy."""
+    """The options that a server is started with; each worker process gets a copy."""
 
     store: str  # URI
-    hosts: tuple[str, ...] = ()  # names that it answers under, beside IP addresses and localhost
-    origins: tuple[str, ...] = ()  # of web pages whose scripts may ask the API
-    config: Config = field(default_factory=Config)  # by which pages are named and parsed
-    metrics_folder: str = ""  # shared by all workers
-    client_rate: float = 0  # requests per second of a client; 0: no limit
+    hosts: tuple[str, ...] = ()  # the host names under which it answers, beside IP addresses and localhost
+    origins: tuple[str, ...] = ()  # the origins of web pages whose scripts may use the API
+    config: Config = field(default_factory=Config)  # its settings name and parse pages
+    metrics_folder: str = ""  # a folder that all workers share
+    client_rate: float = 0  # requests per second per client; 0: no limit
     proxies: tuple[str, ...] = ()  # addresses and networks whose X-Forwarded-For is believed
-    mcp: bool = False  # agents may ask at /mcp
-    name: str = ""  # of the crawl, if the server has several
+    mcp: bool = False  # whether agents may use the tools at /mcp
+    name: str = ""  # the name of the crawl, if the server has several crawls
     others: tuple[ServeOptions, ...] = ()  # the crawls beside this one, each with its store, config and name
 
 
 class ServedCrawl:
     """One crawl in one server process, from its start to its end.
 
-    `searching` is the one thread that asks the index; `reading` reads stored pages, so that a large copy in a
-    slow store holds up no search.
+    `searching` is the only thread that uses the index. `reading` are the threads that read stored pages, so
+    that a large copy in a slow store delays no search.
     """
 
     def __init__(self, options: ServeOptions) -> None:

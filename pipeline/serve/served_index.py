@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-# Seconds between two looks for a newer snapshot: on S3 each look is a request.
+# Seconds between two checks for a newer snapshot: on S3 each check is a request.
 LOOK_EVERY = 2.0
 
 
@@ -33,16 +33,16 @@ class Contents(msgspec.Struct, frozen=True, kw_only=True):
 
     snapshot: int
     updated: float
-    pages: int  # that were fetched and can be searched
+    pages: int  # pages that were fetched and can be searched
     sites: tuple[tuple[str, int], ...]  # host and its number of pages, the largest first
-    known_urls: int  # of the crawl, fetched or not
+    known_urls: int  # all URLs that the crawl knows, fetched or not
 
 
 class ServedIndex:
-    """The index as all searches of this process ask it; only one thread may use it.
+    """The index that all searches of this process use until the process ends; only one thread may use it.
 
-    One thread is enough: a search is work for the CPU, and Python computes in one thread at a time. More
-    searches at the same time take more processes (`--workers`).
+    One thread is enough: a search needs the CPU, and Python computes in one thread at a time. To run several
+    searches at the same time, start more processes (`--workers`).
     """
 
     def __init__(self, store: Store, clock: Callable[[], float] = time.monotonic) -> None:
@@ -56,13 +56,13 @@ class ServedIndex:
 
     @property
     def snapshot(self) -> Snapshot:
-        """The snapshot that the last search was asked."""
+        """The snapshot that answered the last search."""
         return self._following.snapshot
 
     def ask(self, search: Callable[[Searcher], _Result]) -> _Result:
         """Return the result of a search, in a snapshot that was current a moment ago.
 
-        If a newer snapshot cannot be opened, the open one goes on to answer.
+        If a newer snapshot cannot be opened, the snapshot that is open answers.
         """
         now = self._clock()
         if now - self._looked < LOOK_EVERY:
@@ -72,7 +72,7 @@ class ServedIndex:
         return self._following.ask(search, stay=True)
 
     def ask_snapshot(self, number: int, writer: str, search: Callable[[Searcher], _Result]) -> _Result:
-        """Return the result of a search in one snapshot, which need not be the newest."""
+        """Return the result of a search in a given snapshot, which may be an earlier one."""
         if number > self.snapshot.number:  # another worker has opened it before us
             self._look()
         if self.snapshot.writer.startswith(writer):
@@ -83,11 +83,11 @@ class ServedIndex:
     def _look(self) -> None:
         """Open the newest snapshot, if that is possible."""
         self._looked = self._clock()
-        with suppress(CrawlctlError):  # it is tried again after the next LOOK_EVERY
+        with suppress(CrawlctlError):  # the next check, after LOOK_EVERY seconds, tries again
             self._following.ask(_nothing)
 
     def contents(self) -> Contents:
-        """Return what can be searched, counted once per snapshot."""
+        """Return the figures of the open index, which are counted once per snapshot."""
         return self.ask(self._counted)
 
     def _counted(self, searcher: Searcher) -> Contents:
@@ -104,7 +104,7 @@ class ServedIndex:
 
 
 class _Changed(Exception):
-    """Files of the open snapshot were deleted, so that a newer one was opened within a search."""
+    """Files of the open snapshot were deleted, and so a newer snapshot was opened during a search."""
 
 
 def _same(searcher: Searcher, writer: str) -> Searcher:
@@ -115,7 +115,7 @@ def _same(searcher: Searcher, writer: str) -> Searcher:
 
 
 def _nothing(_: Searcher) -> None:
-    """Search for nothing: the question opens the newest snapshot."""
+    """A search that does nothing: to run it opens the newest snapshot."""
 
 
 def _sites(searcher: Searcher) -> tuple[tuple[str, int], ...]:

@@ -1,4 +1,4 @@
-"""The application: which path is answered by which function, and how failures are told."""
+"""The application: which function answers which path, and how errors are shown."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ _STATIC = {
     "search.js": "text/javascript; charset=utf-8",
     "icon.svg": "image/svg+xml",
 }
-_EMBEDDED = {"embed.js": "text/javascript; charset=utf-8"}  # what web pages of others may load
-# How long a search may compute before the event loop gets its turn. With Python's 5 ms a request that comes
-# meanwhile would wait as long as a search takes, to be read and once more to be answered.
+_EMBEDDED = {"embed.js": "text/javascript; charset=utf-8"}  # files that web pages of other sites may load
+# How many seconds a search may compute before Python switches to the event loop. With Python's default of 5
+# ms a new request would wait as long as a search takes: once to be read, and once more to be answered.
 SWITCH_SECONDS = 0.0005
-_STATIC_SECONDS = 3600  # that browsers keep them
+_STATIC_SECONDS = 3600  # how long browsers may keep static files
 _NOT_UNDERSTOOD = "This query was not understood"
-_ROBOTS = "User-agent: *\nDisallow: /\n"  # results of a search are no pages for other searches
+_ROBOTS = "User-agent: *\nDisallow: /\n"  # other search engines should not index our results
 
 
 def create_app(options: ServeOptions) -> ASGIApp:
@@ -62,7 +62,7 @@ def create_app(options: ServeOptions) -> ASGIApp:
 
 
 def app_of(crawl: ServedCrawl, *others: ServedCrawl) -> ASGIApp:
-    """Return the application that serves a crawl; others beside it have paths that begin with their names."""
+    """Return the application that serves a crawl; paths of other crawls beside it begin with their names."""
     bases = {base_of(other.options.name): other for other in others} | {"": crawl}
     stores = [(one.options.name, base) for base, one in ({"": crawl} | bases).items()] if others else []
     agents = {base: McpEndpoint(one) for base, one in bases.items() if one.options.mcp}
@@ -92,7 +92,7 @@ def app_of(crawl: ServedCrawl, *others: ServedCrawl) -> ASGIApp:
 
 
 def _own_routes(*crawls: ServedCrawl) -> list[BaseRoute]:
-    """Return the routes of the server itself, whatever crawls it has."""
+    """Return the routes of the server itself, which do not depend on its crawls."""
     answers: dict[str, Answer] = {
         "/robots.txt": _robots,
         "/healthz": _alive,
@@ -130,7 +130,7 @@ def _of_paths(answers: Mapping[str, Answer], method: str = "GET") -> Iterator[Ro
 
 
 def _lifespan(agents: Iterable[McpEndpoint]) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
-    """Return what runs from the start of the server process to its end."""
+    """Return the context that is open from the start of the server process to its end."""
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -143,14 +143,14 @@ def _lifespan(agents: Iterable[McpEndpoint]) -> Callable[[Starlette], AbstractAs
 
 
 class _Readiness:
-    """What supervisors of the server ask."""
+    """The addresses for the monitoring of the server: whether it is ready, and its metrics."""
 
     def __init__(self, crawl: ServedCrawl, *others: ServedCrawl) -> None:
         self._crawl = crawl
         self._crawls = (crawl, *others)
 
     async def ready(self, _request: Request) -> Response:
-        """Answer 200 once the index is open, 503 before and while it cannot be read."""
+        """Answer 200 once the index is open; 503 before that, and while the index cannot be read."""
         contents = await self._crawl.searching.run(self._crawl.contents)
         return PlainTextResponse(f"ready: snapshot {contents.snapshot}\n")
 
@@ -188,7 +188,7 @@ def _static(name: str, media_type: str, readers: str = "same-origin") -> Any:
 
 
 def refusal(request: Request, problem: Problem) -> Response:
-    """Return a problem as a page, or as JSON where a program has asked."""
+    """Return a problem as a page, or as JSON if a program has sent the request."""
     parameters, path = QueryParams(request.scope["query_string"]), request.scope["path"]
     if is_api(path) or parameters.get("format") == "json":
         return problem_response(problem)
@@ -209,7 +209,8 @@ def refusal(request: Request, problem: Problem) -> Response:
 
 
 async def _on_problem(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Problem)  # noqa: S101  # for the type checker: starlette passes what was registered
+    # for the type checker: starlette passes only errors of the registered class
+    assert isinstance(error, Problem)  # noqa: S101
     return refusal(request, error)
 
 
@@ -229,5 +230,5 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
 
 
 async def _on_fault(request: Request, _error: Exception) -> Response:
-    """Tell a visitor nothing but that it failed; starlette raises the error again, and uvicorn logs it."""
+    """Tell the visitor only that the server failed; starlette raises the error again, and uvicorn logs it."""
     return refusal(request, Problem(HTTPStatus.INTERNAL_SERVER_ERROR, "this server has failed here"))

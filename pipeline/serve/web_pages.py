@@ -1,4 +1,4 @@
-"""WebPages: the pages for people, each a function from a request to HTML."""
+"""WebPages: the pages for people: each function takes a request and returns HTML."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.serve.served_crawl import ServedCrawl
 
-# The copy has an opaque origin, runs no script and loads nothing; its own styles are all it keeps.
+# The copy has an opaque origin, runs no script and loads nothing; only its own styles count.
 COPY_POLICY = (
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; "
     "form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
 )
-MAX_SITES = 200  # on the page about this search
+MAX_SITES = 200  # the most sites that the page about this search lists
 MAX_SIMILAR = 100
 FEED_ITEMS = 30
-MAX_TEXT = 200_000  # characters of a text that stands in a page
+MAX_TEXT = 200_000  # the most characters of a page's text that are shown
 
 EXAMPLES = (
     ("event loop", "pages with both words"),
@@ -64,15 +64,15 @@ class WebPages:
 
     def __init__(self, crawl: ServedCrawl, base: str = "", stores: Sequence[tuple[str, str]] = ()) -> None:
         self._crawl = crawl
-        self._base = base  # begins the paths of this crawl, if the server has several
+        self._base = base  # the beginning of all paths of this crawl, if the server has several crawls
         self._stores = stores  # the name and the base of each crawl of the server
 
     async def start(self, _request: Request) -> Response:
-        """Show the search box and what can be searched."""
+        """Show the search box, and how many pages can be searched."""
         return await self._page("start.html", is_start=True)
 
     async def results(self, request: Request) -> Response:
-        """Show the results of a query; without a query there is only the start page."""
+        """Show the results of a query; without a query, show the start page."""
         wanted = search_of(request.query_params)
         if not wanted.text:
             return RedirectResponse(f"{self._base}/", HTTPStatus.SEE_OTHER)
@@ -100,7 +100,7 @@ class WebPages:
         return HTMLResponse(await self._crawl.searching.run(answered))
 
     async def cached(self, request: Request) -> Response:
-        """Show the copy of a page in a frame, or its text if it is no HTML or if text is asked for."""
+        """Show the copy of a page in a frame; or its text, if it is not HTML or the visitor chose text."""
         url, wants_text = _url(request), bool(request.query_params.get("text"))
 
         def found() -> dict[str, Any]:
@@ -121,7 +121,7 @@ class WebPages:
         return await self._page("cached.html", **await self._crawl.reading.run(found))
 
     async def cached_page(self, request: Request) -> Response:
-        """Answer with the body of a copy, for the frame; it may do nothing but be looked at."""
+        """Answer with the body of a copy, for the frame; its headers forbid scripts, forms and requests."""
         url = _url(request)
         copy = await self._crawl.reading.run(lambda: self._crawl.pages().copy(url))
         if not copy.is_html:
@@ -135,7 +135,7 @@ class WebPages:
         return Response(copy.body, headers=headers)
 
     async def similar(self, request: Request) -> Response:
-        """List the pages that are nearly equal to one."""
+        """List the pages with nearly the same text as a page."""
         url = _url(request)
 
         def found() -> list[str]:
@@ -152,7 +152,7 @@ class WebPages:
         return await self._page("help.html", examples=EXAMPLES)
 
     async def about(self, _request: Request) -> Response:
-        """Say what can be searched."""
+        """Show which sites can be searched, and how many pages they have."""
         return await self._page("about.html", version=__version__, most_sites=MAX_SITES)
 
     async def opensearch(self, request: Request) -> Response:
@@ -182,7 +182,7 @@ class WebPages:
         )
 
     def _rendered(self, template: str, wanted: SearchRequest, **values: Any) -> str:
-        """Return a page with the search box; in the thread of searches, whose index it asks."""
+        """Return a page with the search box; it reads the index, so it runs in the search thread."""
         contents = self._crawl.contents()
         common = {
             "contents": contents,

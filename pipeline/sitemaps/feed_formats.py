@@ -3,7 +3,7 @@
 The XML of a feed is read by XmlReader (sitemap_formats.py), with the limits of sitemaps; this file knows what
 its elements mean. An entry is an `item` or `entry` at any depth, so RSS 1.0, whose items stand beside the
 channel, needs no rule of its own. feedparser reads more formats, but it needs the whole feed as a tree and
-fetches by itself, past the polite queue.
+fetches by itself, without the crawl delays of our queue.
 
 https://www.rssboard.org/rss-specification, https://www.rfc-editor.org/rfc/rfc4287,
 https://www.jsonfeed.org/version/1.1/
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 FEED_ROOTS = frozenset({"rss", "rdf", "feed"})
 FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/feed+json"})
-ENTRY = "entry"  # the kind of what a feed lists
+ENTRY = "entry"  # the kind of an entry in a feed
 
 _ENTRIES = frozenset({"item", ENTRY})
 _LINK, _PERMALINK = "link", "guid"
 # The date of the last change first.
 _DATES = ("updated", "modified", "pubdate", "published", "date", "issued")
 _BASE = "xml:base"
-_MAX_JSON = 8 << 20  # bytes; a JSON Feed is read at once
+_MAX_JSON = 8 << 20  # the most bytes of a JSON Feed, which is parsed as a whole
 
 
 class UnusableSitemap(Exception):
@@ -45,11 +45,11 @@ class FeedEntries:
     def __init__(self, found: Found) -> None:
         self._found = found
         self._above: list[str] = []  # the tags of the open elements
-        self._bases: list[tuple[int, str]] = []  # depth and value of the xml:base attributes that hold
+        self._bases: list[tuple[int, str]] = []  # depth and value of the xml:base attributes in force
         self._entry: dict[str, str] | None = None
         self._entry_depth = 0
-        self._prefix = ""  # of the entry
-        self._part = ""  # of the entry: the element whose text is being read
+        self._prefix = ""  # the namespace prefix of the open entry
+        self._part = ""  # the element of the open entry whose text is being read
         self._text: list[str] = []
         self._room = 0
 
@@ -123,7 +123,7 @@ class _JsonFeed(msgspec.Struct):
 
 
 class JsonFeedReader:
-    """Reads a JSON Feed; an entry is known only when the whole feed is there."""
+    """Reads a JSON Feed; it reports entries only when it has the whole feed."""
 
     def __init__(self, found: Found) -> None:
         self._found = found

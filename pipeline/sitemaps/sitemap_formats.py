@@ -1,9 +1,9 @@
 """Parses the formats of a sitemap as bytes arrive: XML, feeds, plain text, and all of them gzipped.
 
 Sitemaps are untrusted input. A DOCTYPE is refused before it can declare an entity; a feed may have one that
-declares nothing, as RSS 0.91 demands. Inflated bytes, gzip
-members and elements are counted while they are read. A tag or line that does not end is given up (expat
-before 2.6 would scan such a tag again with each chunk).
+declares nothing, as RSS 0.91 demands. Decompressed bytes, gzip members and elements are counted while they
+are read. A tag or line that does not end is given up (expat before 2.6 would scan such a tag again with each
+chunk).
 
 The readers get UTF-8 (sitemap_encoding.py), because expat knows only four encodings and raises for most
 others.
@@ -32,7 +32,8 @@ _MAX_MEMBERS = 10_000  # per gzip file; block gzip (bgzip) writes one for each 6
 _MAX_LINE = 16 << 10
 _MAX_TAG = 256 << 10
 _MAX_DEPTH = 32
-_MAX_ELEMENTS = 1_000_000  # twenty for each of 50,000 pages; about a second of CPU time
+# twenty elements for each of 50,000 pages; reading them takes about a second of CPU time
+_MAX_ELEMENTS = 1_000_000
 _KIND_OF_ENTRY = {"urlset": "url", "sitemapindex": "sitemap"}
 
 
@@ -46,7 +47,7 @@ class Inflater:
         self._plain: bool | None = None  # None until the first two bytes have arrived
         self._member: zlib._Decompress | None = None
         self._members = 0
-        self._ended = False  # the bytes behind the last member are padding
+        self._ended = False  # True: the rest of the bytes is padding behind the last member
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """Yield the inflated bytes of `data`, in chunks of limited size."""

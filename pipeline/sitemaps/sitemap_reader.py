@@ -4,9 +4,9 @@ A sitemap is read only from the host whose robots.txt names it, and it may list 
 and https count as one host, another port is another host). The sitemap protocol says so, and we need it too:
 a file on another host would be fetched past the politeness of the task that owns that host.
 
-Nothing here raises because of the bytes of a site. A sitemap that is broken, hostile or too large gives the
-entries read so far, and `problem` says what was wrong. (ultimate-sitemap-parser fetches by itself, past the
-polite queue, so we read with expat.)
+No bytes of a site can raise an error here. A sitemap that is broken, hostile or too large gives the entries
+read so far, and `problem` says what was wrong. (ultimate-sitemap-parser fetches by itself, past the polite
+queue, so we read with expat.)
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class SitemapReader:
         self.done = False
         self.listed = 0  # entries of any kind
         self.foreign = 0  # entries on other hosts
-        self.invalid = 0  # entries that are no URL
+        self.invalid = 0  # entries that are not URLs
         self._settings = settings
         self._strip = strip
         self._host = host_of(url)
@@ -130,7 +130,7 @@ class SitemapReader:
             self.children.append(url)
 
     def _skipped(self) -> str:
-        """Return which entries were left out, empty if none was."""
+        """Return a text about the entries that were left out; "" if none was."""
         counts = ((self.foreign, "on other hosts"), (self.invalid, "that are no URL"))
         skipped = " and ".join(f"{count} {kind}" for count, kind in counts if count)
         return f"{self.url}: {skipped} of {self.listed} entries are left out" if skipped else ""

@@ -1,1 +1,1 @@
-"""Which commands prepare for Hadoop and Amazon EMR?"""
+"""Which commands prepare a crawl on Hadoop or Amazon EMR?"""

@@ -20,8 +20,8 @@ from crawlctl.pipeline.terminal.wrapping import wrapped
 if TYPE_CHECKING:
     from crawlctl.pipeline.demo.web import DemoWeb
 
-ROUNDS = 5  # at most; after three or four nothing is due
-# They override the user's settings, which are meant for another web.
+ROUNDS = 5  # the most rounds; after three or four rounds nothing is due
+# These override the user's settings, which were made for other sites.
 SETTINGS = {
     "partitions": "4",
     "runner.name": "forked",
@@ -36,7 +36,7 @@ SETTINGS = {
     "politeness.connections_per_host": "4",
 }
 QUERY = ("AND", "event", "loop")
-LAST_PORT = 65_000  # the other sites need some ports after it
+LAST_PORT = 65_000  # the last port that may be chosen, because the other sites need the ports behind it
 
 
 @click.command("demo", cls=CrawlctlCommand)
@@ -62,9 +62,9 @@ def command(
     """Crawl a web made of Python's own documentation.
 
     The pages are the pydoc pages of the standard library of this Python, served on 127.0.0.1. Each port is
-    one host. No network is needed, and it takes about fifteen seconds. In the end it serves a search page,
-    and the pages that were crawled, until you press Ctrl-C. The crawl stays in the folder crawlctl-demo, or
-    where --store says, to search it again; the next demo replaces the folder.
+    one host. No network is needed, and it takes about fifteen seconds. At the end it serves a search page,
+    and the crawled pages, until you press Ctrl-C. The crawl stays in the folder crawlctl-demo, or where
+    --store says, to search it again; the next demo replaces the folder.
 
     \b
     Example:
@@ -118,7 +118,7 @@ def _crawl_at(ctx: click.Context, session: Session, web: DemoWeb, store: str | N
 
 
 def _say_what_next(uri: str, *, is_served: bool) -> None:
-    """Print commands that can be pasted: by the path of the script, if it is not on PATH."""
+    """Print commands that can be pasted; if crawlctl is not on PATH, with the path of its script."""
     script = Path(sys.argv[0])
     is_found = script.name != "crawlctl" or shutil.which("crawlctl")
     program, store = "crawlctl" if is_found else shlex.quote(str(script)), shlex.quote(uri)
@@ -141,7 +141,7 @@ def _crawl(ctx: click.Context, seeds: Path, iterations: int) -> None:
 
 
 def _serve_search(ctx: click.Context) -> None:
-    """Serve the search page, by preference on the port that `crawlctl serve` has by default."""
+    """Serve the search page, on the default port of `crawlctl serve` if it is free."""
     from crawlctl.pipeline.commands.search.serve import HOST, PORT
     from crawlctl.pipeline.serve.http_server import is_free
 

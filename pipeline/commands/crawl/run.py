@@ -112,8 +112,8 @@ def command(
     the hosts of its seeds, unless you give --include. A round fetches the pages that are due, updates the
     WebDB and the index, and commits a snapshot; the next round fetches the pages that they link to. The run
     ends early if no page is due. If a run was stopped or killed, the next one continues it, and runs only the
-    rounds that are left of --iterations. At the end it prints what became of the pages, what is left, and
-    what to type next.
+    rounds that are left of --iterations. At the end it prints how many pages were fetched or failed, what is
+    left, and what to type next.
 
     A flag for a setting of the crawl itself, such as --depth or --include, changes the crawl for good (see
     `crawlctl config`). Exit codes: 0 success, 3 nothing could be fetched, 75 the store is in use by another
@@ -155,7 +155,7 @@ def _shown_at_the_end(show: Callable[..., None]) -> Iterator[None]:
 
 
 def _rounds(session: Session, urls: tuple[str, ...]) -> int:
-    """Return how many rounds to run if the user does not say: enough for --depth, or for a first look."""
+    """Return how many rounds to run without --iterations: enough for --depth, or for a first look."""
     if session.flag_of("scope.max_depth") is not None:
         return session.config.scope.max_depth + 1
     return 2 if urls else 1
@@ -177,7 +177,7 @@ def _seeds(session: Session, urls: tuple[str, ...], seed_file: str | None) -> tu
     if seed_file is not None:
         groups.append(read_seeds(Path(seed_file), config.urls.strip_parameters))
     found = [within_scope(seeds, config.scope).require_all_good("nothing was added") for seeds in groups]
-    user_agent(config.fetch)  # it raises if the contact is missing, before anything is written
+    user_agent(config.fetch)  # raises an error if the contact is missing, before anything is written
     for line in (*typed.notices, *folder_hint(typed.seeds.urls, config.scope)):
         say(line, err=True)
     return tuple(url for seeds in found for url in seeds.urls)
@@ -217,7 +217,7 @@ def _print(
     is_stopped: bool = False,
     has_failed: bool = False,
 ) -> None:
-    """Print what the run has done; the message of an error, which comes after it, says what to do next."""
+    """Print the report of the run; if it failed, the error message that follows says what to do next."""
     from crawlctl.pipeline.crawl.reports.run_summary import next_command, summary_json, summary_lines
     from crawlctl.pipeline.terminal.width import output_columns
 

@@ -21,7 +21,7 @@ def command(ctx: click.Context, shell: str) -> None:
     """Print the script that lets a shell complete our commands.
 
     It completes commands, options, files, settings and their values. The first line of the script says where
-    to put it. To try it in this bash or zsh only, evaluate it.
+    to put it. To try it only in the bash or zsh that is open, use eval.
 
     \b
     Example:

@@ -29,7 +29,7 @@ def command(ctx: click.Context, names: tuple[str, ...]) -> None:
 
 
 def _context_of(parent: click.Context, name: str) -> click.Context:
-    """Return the context of a subcommand, as if it had been typed."""
+    """Return the click context of a subcommand, as if the user had typed it."""
     if not isinstance(parent.command, click.Group):
         raise click.UsageError(f"`{parent.command_path}` has no commands; type `crawlctl help`")
     found = cast("click.Command", parent.command.resolve_command(parent, [name])[1])

@@ -1,1 +1,1 @@
-"""Which commands show what a crawl knows, and change nothing but settings?"""
+"""Which commands show the contents of a crawl? (Of these only `config` changes it.)"""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.config.load import Origin
     from crawlctl.pipeline.crawl.work import Work
 
-_NARROWEST = 20  # columns for values beside their key; with less room they have lines of their own
+_NARROWEST = 20  # the fewest columns for values beside their keys; with less room, values get their own lines
 
 
 @click.group("config", cls=CrawlctlGroup, invoke_without_command=True)
@@ -52,7 +52,7 @@ def command(ctx: click.Context, session: Session, as_json: bool) -> int:
 
 
 def _print(session: Session, as_json: bool) -> int:
-    """Print all settings; if those of the crawl cannot be read, say so and return the code of the error."""
+    """Print all settings. If the crawl's own cannot be read, say so and return the error's exit code."""
     from crawlctl.pipeline.config.units import encode_unit
     from crawlctl.pipeline.errors import CorruptFile, StoreError
 
@@ -120,8 +120,8 @@ def unset(session: Session, keys: tuple[str, ...], as_json: bool) -> None:
 def edit(session: Session, file: Path | None, as_json: bool) -> None:
     """Change settings of the crawl in your editor.
 
-    $VISUAL or $EDITOR opens a text with all settings of the crawl and what they mean. If the text has a
-    mistake, the crawl stays as it is, and your text is kept in a file: give it as FILE to go on with it.
+    $VISUAL or $EDITOR opens a text with all settings of the crawl and their meanings. If the text has a
+    mistake, the crawl stays as it is, and your text is kept in a file: give this file as FILE to continue.
 
     \b
     Example:
@@ -228,7 +228,7 @@ def _change(
 
 
 def settings_table(rows: Sequence[tuple[str, str, str]], room: int | None) -> Iterator[str]:
-    """Return the lines of a table of (key, value, source); values that do not fit into `room` are cut."""
+    """Return the lines of a table of (key, value, source); values longer than `room` columns are cut."""
     from crawlctl.pipeline.terminal.tables import Column, table
 
     keys, values, sources = zip(*rows, strict=True)

@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 def command(session: Session, *, host: str | None, limit: int, read_all: bool, as_json: bool) -> None:
     """Group the pages that failed by reason.
 
-    The most frequent reason comes first, each with an example. Counted are pages that are gone, forbidden,
-    excluded or failed, and pages whose last visit failed. Hosts that could not be asked follow. This reads
-    the records of the pages, of a large crawl the first million, unless --all is given. `crawlctl explain
-    URL` says everything about one page, `crawlctl pages --status STATUS` lists the pages, and `crawlctl hosts
-    --sort failures` the hosts.
+    The most frequent reason comes first, each with an example. It counts pages that are gone, forbidden,
+    excluded or failed, and pages whose last visit failed. Below it lists the hosts that could not be asked.
+    It reads the records of all pages; in a large crawl it reads the first million, unless --all is given.
+    `crawlctl explain URL` says everything about one page, `crawlctl pages --status STATUS` lists the pages,
+    and `crawlctl hosts --sort failures` the hosts.
 
     \b
     Example:
@@ -114,7 +114,7 @@ def _until(one: SilentHost, now: float) -> str:
 
 
 def _next(session: Session, groups: list[ErrorGroup], hosts: list[SilentHost]) -> str:
-    """Return what to type next."""
+    """Return the sentence about what to type next."""
     if not groups and not hosts:
         return "nothing failed"
     said = []

@@ -67,7 +67,7 @@ def command(session: Session, *, url: str, no_links: bool, as_json: bool) -> Non
 
 
 def _plain(explanation: Explanation) -> dict[str, Any]:
-    """Return everything that is known, for JSON."""
+    """Return all facts about the URL, for JSON."""
     from msgspec.structs import asdict
 
     entry, host, robots = explanation.entry, explanation.host, explanation.robots
@@ -217,7 +217,7 @@ def _lines_of_neighbours(neighbours: Neighbours, sites: Mapping[str, SiteRules])
 
 
 def _listed(urls: Iterable[str]) -> str:
-    """Return the URLs as lines; if the list is full there may be more, which … shows."""
+    """Return the URLs as lines; if the list is full, a last line … says that there may be more."""
     from crawlctl.pipeline.crawl.reports.neighbours import MAX_SHOWN
 
     shown = list(urls)

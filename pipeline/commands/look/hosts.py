@@ -50,10 +50,10 @@ _SORTS = ("pages", "failures", "name")
 def command(session: Session, *, host: str | None, sort: str, count: bool, limit: int, as_json: bool) -> None:
     """List hosts with their pages, crawl delay and failures.
 
-    Pages are counted by status in a pass over all pages. In a crawl of more than a million pages this is done
-    only with --count or --host; without it, only hosts that were asked are listed. The delay is the seconds
-    between two requests. `crawlctl errors` groups what failed by reason, `crawlctl pages --host HOST` lists
-    the pages of a host, and `crawlctl dump hosts` prints the records.
+    To count pages by status, it reads the records of all pages. In a crawl of more than a million pages it
+    does this only with --count or --host; without them, it lists only hosts that were asked. The delay is the
+    seconds between two requests. `crawlctl errors` groups what failed by reason, `crawlctl pages --host HOST`
+    lists the pages of a host, and `crawlctl dump hosts` prints the records.
 
     \b
     Example:
@@ -82,7 +82,7 @@ def command(session: Session, *, host: str | None, sort: str, count: bool, limit
 
 
 def _scan(store: Store, snapshot: Snapshot, count: bool) -> WebDbScan | None:
-    """Return the pass that counts pages, None where it would take long and was not asked for."""
+    """Return the scan that counts pages; None if it would take long and the user did not ask for it."""
     from crawlctl.pipeline.crawl.listings.webdb_scan import AT_ONCE, WebDbScan
 
     scan = WebDbScan(store, snapshot, sign=reading_sign("pages of the crawl"))
@@ -135,7 +135,7 @@ def _remarks(one: ListedHost, now: float) -> list[str]:
 
 
 def _fields(one: ListedHost, now: float) -> dict[str, object]:
-    """Return all that is known of a host, for two columns."""
+    """Return all facts about a host, for two columns."""
     counts = one.pages
     fields: dict[str, object] = {"host": one.host, "address": one.ip or "-"}
     if counts is not None:

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.crawl.listings.page_list import ListedPage, Totals
 
 _HEADINGS = ("status", "code", "last visit", "next visit", "URL")
-_TOGETHER = 1000  # pages of one table: its columns fit them, and no more are held
+# pages per table: the widths of its columns are made for these pages, and no more pages are in memory
+_TOGETHER = 1000
 
 
 def _status(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
@@ -61,10 +62,10 @@ def command(
 ) -> None:
     """List pages with their status and visits.
 
-    The pages of a host stand together, sorted by URL. A live page can be found by a query, a failing page
-    failed at its last visit, and a page is due when the next run may visit it. Times are in UTC. `crawlctl
-    errors` groups what failed, `crawlctl hosts` sums up by host, `crawlctl show URL` prints a page, `crawlctl
-    explain URL` says everything about one, and `crawlctl dump webdb` prints the records.
+    The list is sorted by host and URL. A live page can be found by a query, a failing page failed at its last
+    visit, and a page is due when the next run may visit it. Times are in UTC. `crawlctl errors` groups what
+    failed, `crawlctl hosts` sums up by host, `crawlctl show URL` prints a page, `crawlctl explain URL` says
+    everything about one, and `crawlctl dump webdb` prints the records.
 
     \b
     Example:
@@ -119,7 +120,7 @@ def _print(pages: list[ListedPage]) -> None:
 
 
 def _summary(totals: Totals, host: str | None, wanted: str | None) -> str:
-    """Return how many pages were shown of how many, all pages by status, and what to type next."""
+    """Return how many of the pages were shown, the numbers of pages by status, and what to type next."""
     if not totals.pages:
         return "no page is known yet; `crawlctl run --seed FILE` starts with the URLs of a file"
     what, where = f" (status {wanted})" if wanted else "", f" of {host}" if host else ""

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.text.documents.page import Page
 
-# Control characters that a text has and that cannot steer a terminal.
+# Control characters that are usual in texts and cannot control a terminal.
 _OF_TEXTS = b"\t\n\r\f"
 
 
@@ -82,8 +82,9 @@ def command(
 
     The text is the one that queries search. --markdown, --raw and --headers read an answer of the server from
     the archives (WARC files), by default the newest one; with --raw and --headers the whole answer is
-    written. If the page was unchanged at the last visit, this is the answer of before. `crawlctl explain URL`
-    says why a page is not stored, `crawlctl pages` lists pages, and `crawlctl dump docs` prints the records.
+    written. If the page was unchanged at the last visit, this is the answer of an earlier visit. `crawlctl
+    explain URL` says why a page is not stored, `crawlctl pages` lists pages, and `crawlctl dump docs` prints
+    the records.
 
     \b
     Example:
@@ -174,7 +175,7 @@ def _show_captures(
 
 
 def _note(answer: ArchivedAnswer, search: ArchiveSearch) -> None:
-    """Say on standard error what the answer itself does not show."""
+    """Print on standard error what the answer itself does not show, such as its date."""
     if answer.seen is not answer.capture:
         seen, capture = utc(answer.seen.time), utc(answer.capture.time)
         say(f"unchanged when it was visited at {seen}: this is the answer of {capture}", err=True)
@@ -267,7 +268,7 @@ def _write_raw(answer: ArchivedAnswer, url: str, *, with_head: bool) -> None:
 
 
 def _is_text(data: bytes) -> bool:
-    """Return whether a terminal can be sent some bytes: they are UTF-8 and control nothing."""
+    """Return whether bytes are safe for a terminal: UTF-8 without control characters."""
     try:
         text = data.decode()
     except UnicodeDecodeError:

@@ -32,13 +32,13 @@ from crawlctl.pipeline.commands.shared.common import (
 def command(session: Session, *, due: bool, history: bool, last: int, watch: bool, as_json: bool) -> None:
     """Print the state of the crawl and which process is using it.
 
-    It shows what became of the pages, which hosts have trouble and why, and what falls due. While a run
-    works, it also shows how many pages the open round has saved. `crawlctl pages`, `crawlctl hosts` and
-    `crawlctl errors` list what is behind the figures.
+    It shows how many pages are in each state, which hosts have trouble and why, and how many URLs are due.
+    While a run works, it also shows how many pages the open round has saved. `crawlctl pages`, `crawlctl
+    hosts` and `crawlctl errors` list the pages and hosts that are counted.
 
-    --history prints two tables with a line per round: what became of its pages, and what it cost in time,
-    CPU time and bytes; with --json all rows with all figures. --watch shows a running command from another
-    terminal or machine, and ends with it.
+    --history prints two tables with a line per round: the results of its pages, and its costs in time, CPU
+    time and bytes; with --json it prints all rows with all figures. --watch shows a running command from
+    another terminal or machine, and ends with it.
 
     \b
     Example:
@@ -69,7 +69,7 @@ def _print_status(session: Session, *, due: bool, as_json: bool) -> None:
 
     store = session.store()
     snapshot = load_current(store)
-    # Without the crawl's own settings, which may be damaged.
+    # Read without the crawl's own settings, because these may be damaged.
     config = session.given.config
     status = crawl_status(store, snapshot, config.politeness.robots_retry, config.rank)
     now = time.time()
@@ -106,7 +106,7 @@ def _watch(session: Session, *, as_json: bool) -> None:
     from crawlctl.pipeline.state.snapshots import load_current
 
     store = session.store()
-    load_current(store)  # raises if there is no crawl
+    load_current(store)  # raises an error if there is no crawl
     with suppress(KeyboardInterrupt), view_for(as_json=as_json, again=session.typed("run")) as view:
         for seen in follow(store):
             view.show(seen)

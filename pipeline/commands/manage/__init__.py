@@ -1,1 +1,1 @@
-"""Which commands make, change, check, move and shrink a crawl?"""
+"""Which commands create, change, check, copy and clean up a crawl?"""

@@ -38,8 +38,8 @@ def command(session: Session, repairs: bool, number: int | None, shows_all: bool
     """Check every file, and repair what is damaged.
 
     This reads all files of the current snapshot. It compares their size and SHA-256 with the recorded ones,
-    and what files say about each other: the index must have a document of every live page, and the counters
-    must be true. Each damaged, missing or wrong file has a line, and the exit code is then 1. Nothing is
+    and checks that files agree: the index must have a document for every live page, and all counters must be
+    right. For each damaged, missing or wrong file it prints a line, and the exit code is then 1. Nothing is
     changed.
 
     With --repair, the index and the WebDB are rebuilt from sound files and from the archived pages. The
@@ -105,7 +105,7 @@ def _fields(checked: Checked) -> dict[str, Any]:
 
 
 def _remedy(work: Work, checked: Checked) -> str:
-    """Return what to type next; a copy can bring damaged files again from where it came from."""
+    """Return what to type next; a copy can get damaged files again from the crawl it was made from."""
     from crawlctl.pipeline.copies.copy_records import source_of_copy
 
     if not checked.findings:
@@ -122,7 +122,7 @@ def _remedy(work: Work, checked: Checked) -> str:
 
 
 def _are_settings_lost(work: Work, checked: Checked) -> bool:
-    """Return whether the crawl's own settings are damaged, and a repair cannot find them again."""
+    """Return whether the crawl's own settings are damaged and a repair cannot restore them."""
     from crawlctl.pipeline.crawl.changes.sound_settings import find_settings
     from crawlctl.pipeline.state.kinds import SETTINGS
 
@@ -170,7 +170,7 @@ def _report(done: Repaired) -> list[str]:
 
 
 def _losses(done: Repaired) -> Iterator[str]:
-    """Yield a line for each kind of thing that a repair could not bring back."""
+    """Yield a line for each kind of loss that a repair could not restore."""
     if done.rows_lost:
         rows = counted(done.rows_lost, "row of the WebDB was", "rows of the WebDB were")
         yield f"{rows} lost; pages and links in the archive brought back what they tell"
@@ -203,7 +203,7 @@ def _losses(done: Repaired) -> Iterator[str]:
 
 
 def _tell_way_back(work: Work, damaged: DamagedSnapshot, *, as_json: bool) -> int:
-    """Say which older snapshot is whole, after the current one cannot be read."""
+    """Print which older snapshot is whole, if the current snapshot cannot be read."""
     from crawlctl.pipeline.crawl.upkeep.checking import find_whole
 
     whole = find_whole(work)

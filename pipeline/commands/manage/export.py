@@ -44,10 +44,10 @@ def command(
 ) -> None:
     """Write the archive to a file for other programs.
 
-    cdxj is an index of the archives (WARC files) as they lie in the store; give a program such as pywb the
-    folder of the store to find them. wacz is one file with index, archives and pages, which ReplayWeb.page
-    shows in a browser. Pages that were imported lie in archives of your own: a wacz leaves them out, and a
-    cdxj has only the file names of these archives; `crawlctl show --captures URL` says where they lie.
+    cdxj is an index of the archives (WARC files) in the store; give a program such as pywb the folder of the
+    store, so that it finds them. wacz is one file with index, archives and pages, which ReplayWeb.page shows
+    in a browser. Imported pages are in your own archives: wacz leaves them out, and cdxj has only the file
+    names of these archives; `crawlctl show --captures URL` prints their folders.
 
     \b
     Example:

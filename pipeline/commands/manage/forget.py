@@ -47,9 +47,9 @@ def command(
     ends in /, write url: before it. With --query, all pages that the query matches are removed, also pages
     that `query` folds away as near duplicates.
 
-    The pages leave search with the snapshot that this command makes. They stay out, whatever links to them,
-    by a rule in scope.forgotten. `crawlctl gc` deletes what is left of them in the WebDB and the archive.
-    Until then `crawlctl rollback` undoes it.
+    The command makes a snapshot, with which the pages leave search. A rule in scope.forgotten keeps them out,
+    even if other pages link to them. `crawlctl gc` deletes their data in the WebDB and the archive. Until
+    then `crawlctl rollback` undoes the command.
 
     \b
     Example:
@@ -73,7 +73,7 @@ def command(
 
 
 def _refuse_words(session: Session, pages: tuple[str, ...]) -> None:
-    """Refuse what can only be words of a query; a list of the rules of a scope would not help with these."""
+    """Refuse text that can only be words of a query; an error about scope rules would not help the user."""
     for page in pages:
         if " " in page.strip() and not page.startswith("regex:"):
             tried = session.typed("forget", "--query", page, "--dry-run")
@@ -130,7 +130,7 @@ def _print(session: Session, forgotten: Forgotten, *, dry_run: bool, keep_archiv
 
 
 def _kept_out(revised: Revised, one: str, many: str) -> str:
-    """Return the part of a sentence about URLs that were not in search; `one` and `many` are the verb."""
+    """Return the part of a sentence about URLs that were not in search; `one` and `many` are verb forms."""
     others, known = revised.excluded - revised.left, sum(revised.matched.values())
     if others:
         return f"; {counted(others, 'other known URL')} {by_number(others, one, many)} kept out"

@@ -27,8 +27,8 @@ from crawlctl.pipeline.terminal.counted import counted, sized
 def command(session: Session, dry_run: bool, as_json: bool) -> None:
     """Delete old snapshots and files that are no longer used.
 
-    What is left of forgotten pages (`scope.forgotten`) is deleted too: in the WebDB, the archive and the
-    index, and with it all older snapshots.
+    It also deletes the data of forgotten pages (`scope.forgotten`) in the WebDB, the archive and the index;
+    if there are any, it deletes all older snapshots too.
 
     \b
     Example:

@@ -31,7 +31,7 @@ _HEADINGS = ("snapshot", "committed (UTC)", "round", "pages", "made by")
 def command(session: Session, *, number: int | None, dry_run: bool, as_json: bool) -> None:
     """List the snapshots, or make an older one current again.
 
-    The crawl is then what it was in that snapshot: pages, settings and ranks. It becomes a new snapshot, so a
+    The crawl then has the pages, settings and ranks of that snapshot. They become a new snapshot, so a
     rollback can be undone too. How many snapshots exist depends on gc.keep_snapshots.
 
     \b
@@ -81,7 +81,8 @@ def _list(session: Session, as_json: bool) -> None:
     from crawlctl.pipeline.state.snapshots import load_current
 
     store = session.store()
-    current = load_current(store).number  # before the list, because of its error if there is no crawl
+    # read before the list, because it raises the right error if there is no crawl
+    current = load_current(store).number
     rows = list(list_snapshots(store))
     if as_json:
         print_json([vars(row) for row in rows])

@@ -1,1 +1,1 @@
-"""Which commands find and rank pages?"""
+"""Which commands search, index and rank pages?"""

@@ -12,9 +12,9 @@ from crawlctl.pipeline.commands.shared.common import CrawlctlCommand, Session, p
 def command(session: Session) -> None:
     """Let an agent search and read the crawl.
 
-    It speaks the Model Context Protocol on standard input and output, so an agent starts it. The tools are
-    search, read_page, list_sites and explain; nothing is fetched from the web and nothing is changed. It
-    needs an extra package: pip install 'crawlctl[mcp]'. Over HTTP: crawlctl serve --mcp.
+    An agent starts this command and talks to it by the Model Context Protocol, on standard input and output.
+    The tools are search, read_page, list_sites and explain; nothing is fetched from the web and nothing is
+    changed. It needs an extra package: pip install 'crawlctl[mcp]'. Over HTTP: crawlctl serve --mcp.
 
     \b
     Example:
@@ -26,5 +26,5 @@ def command(session: Session) -> None:
 
     require_mcp()
     store = session.store()
-    open_index(store).close()  # raises if there is nothing to search
+    open_index(store).close()  # raises an error if there is nothing to search
     serve_streams(ServedCrawl(ServeOptions(store.uri, config=session.config)))

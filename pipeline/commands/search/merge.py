@@ -25,8 +25,8 @@ from crawlctl.pipeline.commands.shared.common import (
 def command(session: Session, full: bool, as_json: bool) -> None:
     """Merge new pages into the index now.
 
-    Rounds do this by themselves (see the setting index.merge_every). With --full the space of deleted
-    documents is freed, and changed index settings take effect on the whole index.
+    A run does this by itself after rounds (see the setting index.merge_every). With --full, the space of
+    deleted documents is freed, and changed index settings apply to the whole index.
 
     \b
     Example:

@@ -21,16 +21,16 @@ SHORT = {"-h": "--help", "-v": "--verbose"}
 
 
 class QueryCommand(CrawlctlCommand):
-    """A command whose words may begin with one minus; only two minuses begin an option."""
+    """A command whose words may begin with one minus: an option must begin with two minuses."""
 
-    has_short_options = False  # they would be found in excluded words: -vim contains -v
+    has_short_options = False  # otherwise click would find them in excluded words: -vim contains -v
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Refuse unknown options; click lets them through here, and would take them for words."""
+        """Refuse unknown options; otherwise click would take them for words."""
         return super().parse_args(ctx, list(self._checked(ctx, args)))
 
     def _checked(self, ctx: click.Context, args: list[str]) -> Iterator[str]:
-        """Yield the arguments with -h and -v spelt out; raise for options that there are not."""
+        """Yield the arguments, with -h and -v written as long options; raise an error for unknown options."""
         options = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
         known = {name: one for one in options for name in one.opts}
         left = iter(args)
@@ -60,7 +60,7 @@ def _refused(argument: str, ctx: click.Context, known: list[str]) -> NoReturn:
 
 
 def _meant(word: str, known: list[str]) -> str:
-    """Return the options that a word behind one minus may mean, with the number of -n3."""
+    """Return the options that a word behind one minus may mean; -n3 gives its number too."""
     if f"--{word.partition('=')[0]}" in known:
         return f"--{word}"
     letter, number = word[0], f" {word[1:]}" if word[1:] else ""
@@ -88,7 +88,7 @@ _OPERATORS = "\n".join(f"  {line}" for line in help_lines())
 _HELP = f"""Search the crawled pages.
 
 A page matches if it has all words. If too few pages have all words, pages with some of the words follow, but
-only if the query is plain words (parentheses do not matter). Put the query in single quotes where it has
+only if the query is plain words (parentheses do not matter). Put the query in single quotes if it has
 characters that your shell would change.
 
 \b

@@ -46,8 +46,8 @@ from crawlctl.pipeline.commands.shared.completing import complete_names
 def command(session: Session, *, by: str, top: int, show: bool, as_json: bool) -> None:
     """Rank pages, hosts and domains by the links between them.
 
-    Ranks add up to 1. They influence the order of search results and which pages are fetched first. `crawlctl
-    run` ranks by itself when enough has changed (see the settings of rank).
+    The ranks of all pages add up to 1. They influence the order of search results and which pages are fetched
+    first. `crawlctl run` ranks by itself when enough has changed (see the settings `rank.*`).
 
     \b
     Example:

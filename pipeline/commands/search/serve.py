@@ -88,11 +88,11 @@ def command(
 ) -> None:
     """Serve a search page and an API.
 
-    The pages need no JavaScript and load nothing from elsewhere; the server fetches nothing for a visitor.
+    The pages need no JavaScript and load nothing from other servers; the server fetches nothing from the web.
     New snapshots of the crawl are searched within seconds, without a restart. Ctrl-C or SIGTERM ends it.
 
-    By default only this machine can connect. With --host 0.0.0.0 all machines of the network can: what was
-    crawled is then theirs to read. Put a web server in front of it for HTTPS (docs/serve.md).
+    By default only this machine can connect. With --host 0.0.0.0 all machines of the network can connect and
+    read the crawled pages. Put a web server in front of it for HTTPS (docs/serve.md).
 
     \b
     Example:
@@ -116,8 +116,9 @@ def command(
     pages, crawls = 0, []
     for name, uri in named:
         own = session.with_store(uri)
-        searcher = open_index(own.store())  # raises if there is nothing to search
-        pages += summary_of(searcher.snapshot.files)["documents"]  # without pages known only by links
+        searcher = open_index(own.store())  # raises an error if there is nothing to search
+        # pages that are known only by links do not count
+        pages += summary_of(searcher.snapshot.files)["documents"]
         searcher.close()
         crawls.append(ServeOptions(own.store().uri, origins=origins, config=own.config, name=name, mcp=mcp))
     options = replace(

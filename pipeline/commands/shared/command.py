@@ -1,6 +1,7 @@
-"""The classes of all commands: each takes the options of all commands, and explains what it does not know.
+"""The classes of all commands: each has the options of all commands, and explains unknown options and names.
 
-The same options stand before and after the name of a command. What stands later on the command line wins.
+These options may stand before or after the name of a command. If an option is given twice, the last one
+counts.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ class CommonOption(click.Option):
 
 
 def _to_session(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
-    """Tell the session what an option says; the first context of a command line makes the session."""
+    """Pass the value of an option to the session; the first context of a command line creates the session."""
     session = ctx.ensure_object(Session)
     if parameter.name == "store":
         session.flag("store", value, STORE_FLAG)

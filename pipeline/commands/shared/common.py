@@ -1,4 +1,4 @@
-"""Options that several commands have, and the two ways to print a result."""
+"""Options that several commands have, and printing of results as text or JSON."""
 
 from __future__ import annotations
 

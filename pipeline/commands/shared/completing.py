@@ -1,4 +1,4 @@
-"""What a shell offers when the user presses TAB: settings and their values, folders, names that are fixed."""
+"""Completions that a shell offers when the user presses TAB: settings, their values, folders, fixed names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def complete_file(
 
 
 def complete_names(names: Iterable[str], *, or_file: bool = False) -> Complete:
-    """Return the completion of one of some names; with `or_file`, of a file if no name begins like that."""
+    """Return a completion by fixed names; with `or_file`, by files if no name begins with the typed text."""
     known = tuple(names)
 
     def complete(
@@ -50,7 +50,7 @@ def complete_command(
 
 
 def complete_value_of(key: str) -> Complete:
-    """Return the completion of the value of a setting, if it has only certain values."""
+    """Return the completion of the value of a setting, if only certain values are allowed."""
 
     def complete(
         _ctx: click.Context, _parameter: click.Parameter, incomplete: str
@@ -109,7 +109,7 @@ def _item(value: str, kind: str = "plain") -> CompletionItem[str]:
 
 
 def _values(kind: Any) -> list[str]:
-    """Return all values of a setting that has only certain ones."""
+    """Return all values of a setting that allows only certain values."""
     if kind is bool:
         return ["true", "false"]
     return [value for value in get_args(kind) if isinstance(value, str)]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def detail_lines(record: DocRecord, sites: Mapping[str, SiteRules]) -> dict[str, str]:
-    """Return what a document states about itself, by name, without what is unknown.
+    """Return the details that a document states about itself, by name; unknown details are left out.
 
     `sites` are the rules for sites: they say which fields are dates.
     """

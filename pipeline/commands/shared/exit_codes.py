@@ -1,7 +1,7 @@
 """Turns the result or the exception of a command into an exit code and at most one line on stderr.
 
-Only here: a command raises, and reports nothing about its failure itself. What click finds wrong with the
-command line is turned into an exit code by group.py.
+This is the only place that reports failures: a command only raises an error. Errors that click finds in the
+command line are turned into exit codes by group.py.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ def exit_code_of(action: Callable[[], object]) -> int:
     except SystemExit as err:
         from crawlctl.pipeline.processes.signals import Terminated
 
-        if not isinstance(err, Terminated):  # click has done all it wants
+        if not isinstance(err, Terminated):  # click ends commands such as --help by this exception
             raise
         return _report(STOPPED, err.exit_code)
-    except BrokenPipeError:  # the reader of the output has closed it
+    except BrokenPipeError:  # the program that reads the output has ended
         return EXIT_ERROR
     except OSError as err:
         return _report(_what_failed(err), EXIT_ERROR)

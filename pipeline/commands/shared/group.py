@@ -1,8 +1,7 @@
 """The group of all commands: finds a command by its name, and prints the help.
 
-A command is a file in the folder of its section (`crawl/run.py`). It is imported only when it is used, and
-it imports heavy modules inside its function: the help of a tool that is used many times per day must not wait
-for boto3.
+A command is a file in the folder of its section (`crawl/run.py`). It is imported only when it is used, and it
+imports heavy modules inside its function, so that `--help` does not wait for boto3 to load.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ def module_of(section: str, name: str) -> str:
 
 
 class LazyGroup(CrawlctlGroup):
-    """A group whose commands are modules; each is imported when it is named."""
+    """A group whose commands are modules; a module is imported when its command is used."""
 
     sections: Mapping[str, tuple[str, ...]] = {}
 
@@ -51,7 +50,7 @@ class LazyGroup(CrawlctlGroup):
         return None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands by what they are for, each with the first sentence of its help."""
+        """List the commands by section, each with the first sentence of its help."""
         width = max(map(len, self.list_commands(ctx)))
         for title, names in self.sections.items():
             with formatter.section(title):
@@ -135,7 +134,7 @@ def run_group(group: LazyGroup, arguments: list[str]) -> int:
 
 
 def _explained(err: click.ClickException) -> str:
-    """Return one line that says what is wrong; the whole help if a command needs the name of a subcommand."""
+    """Return one line that says what is wrong; or the whole help, if a subcommand is missing."""
     ctx = err.ctx if isinstance(err, click.UsageError) else None
     message = err.format_message().removesuffix(".")
     if isinstance(err, click.NoSuchOption) and ctx is not None:

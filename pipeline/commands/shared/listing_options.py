@@ -1,4 +1,4 @@
-"""What the commands that look into a crawl share: their options, tables, and the sign of a long reading."""
+"""Shared by the commands that list parts of a crawl: options, tables, and the display of progress."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def print_sentence(text: str) -> None:
 
 
 def reading_sign(what: str) -> SlowSign:
-    """Return what says on standard error how far a long reading is."""
+    """Return the function that shows the progress of a long scan on standard error."""
     from crawlctl.pipeline.progress.choice import display_for
     from crawlctl.pipeline.progress.slow_sign import SlowSign
 
@@ -71,7 +71,7 @@ def reading_sign(what: str) -> SlowSign:
 
 
 def moment(seconds: float) -> str:
-    """Return a time in UTC as tables show it, to the minute; a dash for 0, which means not yet."""
+    """Return a time in UTC as tables show it, to the minute; a dash for 0, which means never."""
     from crawlctl.pipeline.terminal.utc import utc
     from crawlctl.pipeline.webdb.records import NEVER
 

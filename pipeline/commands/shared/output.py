@@ -1,8 +1,9 @@
 """Prints for all commands: lines, bold and green text, and JSON.
 
-click could do it, but to import click takes as long as a query. Like click, we print no styles if the output
+click could do it, but importing click takes as long as a query. Like click, we print no styles if the output
 is not a terminal. Unlike click, we escape all characters that could control a terminal or mislead its reader
-(terminal/printable.py). What the encoding of the terminal lacks is a question mark (terminal/streams.py).
+(terminal/printable.py). Characters that the encoding of the terminal lacks become question marks
+(terminal/streams.py).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def say(line: object = "", *, err: bool = False) -> None:
 
 
 def say_styled(line: str, *, err: bool = False) -> None:
-    """Print a line as it is: it has styles, and its other text was made safe before.
+    """Print a line unchanged: the caller has added styles and escaped all other text.
 
     If standard output and standard error are the same terminal, lines stay in order.
     """

@@ -1,4 +1,4 @@
-"""Makes records of files readable: the values of our own tables, and of Hadoop's classes."""
+"""Makes records of files readable: values of crawlctl's tables, and of Hadoop's classes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ DECODERS: dict[str, Callable[[bytes], Any]] = {
 }
 
 
-# Tables whose values are several records.
+# Tables in which one value has several records.
 _LISTS: dict[str, Callable[[bytes], Iterable[Any]]] = {
     DICTIONARY: decode_term_infos,
     CAPTURES: decode_captures,
@@ -73,7 +73,7 @@ def record_lines(readers: Iterable[Records], as_json: bool) -> Iterator[str]:
     for reader in readers:
         try:
             yield from _lines(reader, as_json)
-        except CorruptFile as err:  # decoders do not know the file of a value
+        except CorruptFile as err:  # decoders do not know in which file a value is
             raise type(err)(reader.name, err.offset, err.reason) from err
         except (msgspec.MsgspecError, ValueError) as err:
             raise CorruptFile(reader.name, 0, f"not a file of the table it names ({err})") from err
@@ -126,8 +126,8 @@ def _show_postings(payload: bytes, documents: int) -> dict[str, Any]:
 def readable_term(term: bytes) -> str:
     """Return an index term without control characters: `loop [en stem]`, `loops [en form]`, `type:html`.
 
-    The brackets name what the bytes behind a word say (text/words/stems.py); no word has a space in it, so
-    two terms never look the same.
+    The brackets show the mark behind a word (text/words/stems.py): its language, and whether it is a stem or
+    a form. No word has a space, so two terms never look the same.
     """
     if term.startswith(STEM_MARK):
         return ":".join(split_keyword(term))

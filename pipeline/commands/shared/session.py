@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 STORE_FLAG = "--store"
 SET_FLAG = "--set"
-COMPLETION_VARIABLE = "_CRAWLCTL_COMPLETE"  # by which the shell asks click to complete a word
+COMPLETION_VARIABLE = "_CRAWLCTL_COMPLETE"  # the variable by which a shell asks click to complete a word
 
 
 class Session:
@@ -25,7 +25,7 @@ class Session:
     def __init__(self) -> None:
         self._path: Path | None = None
         self._flags: dict[str, tuple[str, str]] = {}
-        self._stores: dict[str, Store] = {}  # by URI, each opened once
+        self._stores: dict[str, Store] = {}  # by URI; each store is opened once
         self.is_verbose = False
         self._forget()
 
@@ -44,7 +44,7 @@ class Session:
 
     @property
     def given(self) -> Loaded:
-        """What the defaults, the settings file, variables and flags say, whatever the crawl itself has."""
+        """The settings by defaults, settings file, variables and flags, without the crawl's own settings."""
         if self._given is None:
             from crawlctl.pipeline.config.load import load_config
 
@@ -52,7 +52,7 @@ class Session:
         return self._given
 
     def flag_of(self, key: str) -> str | None:
-        """Return what a flag of this command line sets a key to, None if no flag does."""
+        """Return the value that a flag of this command line gives to a key; None if there is no such flag."""
         given = self._flags.get(key)
         return None if given is None else given[0]
 
@@ -87,7 +87,8 @@ class Session:
     def loaded(self) -> Loaded:
         """The settings with the origin of each value; the crawl's own settings are among them.
 
-        They are read once. What a settings file or variable says differently is named on standard error.
+        They are read once. If a settings file or variable differs from the crawl's own settings, a line on
+        standard error says so.
         """
         if self._loaded is None:
             self._loaded = self._with_own_settings()
@@ -107,7 +108,8 @@ class Session:
     def work(self, *, with_own: bool = True) -> Work:
         """Return the store, the settings and a display on standard error, for commands that run steps.
 
-        A command that needs no setting of the crawl itself does without them: it works if they are damaged.
+        Commands that do not need the crawl's own settings do not read them, so they work even if these are
+        damaged.
         """
         from crawlctl.pipeline.crawl.work import Work
         from crawlctl.pipeline.progress.choice import display_for
@@ -135,7 +137,7 @@ class Session:
 
     @property
     def store_words(self) -> list[str]:
-        """The words of a command line that name the store: none if the settings or a default name it."""
+        """The words of a command line that name the store; none if the settings or the default name it."""
         given = self._flags.get("store")
         return [STORE_FLAG, given[0]] if given is not None else []
 
@@ -158,7 +160,7 @@ class Session:
         return self.given.config.store
 
     def _with_own_settings(self) -> Loaded:
-        """Return the settings of all layers; those given where there is no crawl, or none with settings."""
+        """Return the settings of all layers; without the layer of the crawl, if it has no own settings."""
         from crawlctl.pipeline.errors import NotACrawl
         from crawlctl.pipeline.state.own_settings import read_own_settings, settings_entry
         from crawlctl.pipeline.state.snapshots import load_current
@@ -183,7 +185,7 @@ class Session:
 
 
 def _as_yaml(value: object) -> str:
-    """Return the value of a flag as text in which the settings find it again."""
+    """Return the value of a flag as a text from which the settings read the same value."""
     if not isinstance(value, tuple):
         return str(value)
     import json

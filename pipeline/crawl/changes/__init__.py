@@ -1,1 +1,1 @@
-"""What does a user change in a crawl by hand, and how is it undone?"""
+"""What can a user change in a crawl by hand, and how is a change undone?"""

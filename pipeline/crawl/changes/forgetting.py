@@ -1,4 +1,4 @@
-"""Removes pages from search at once, and keeps them out."""
+"""Removes pages from search at once, and keeps them out in later rounds."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _MAX_MAKER_CHARS = 100
 
 @dataclass(frozen=True)
 class Forgotten:
-    """What was forgotten, or would be; `undo` is the snapshot before.
+    """The pages that `forget` has removed, or would remove; `undo` is the number of the snapshot before.
 
-    `snapshot` is the one that was made, None if nothing has changed.
+    `snapshot` is the number of the snapshot that was committed; None if nothing was committed.
     """
 
     revised: Revised
@@ -38,7 +38,7 @@ class Forgotten:
 
 
 def forget(work: Work, rules: tuple[str, ...], named: str, *, keep_archive: bool = False) -> Forgotten:
-    """Exclude the pages of these rules from the crawl, and commit that; `named` is what the user typed."""
+    """Exclude the pages that match `rules`, and commit the change; `named` is the text the user typed."""
     with leased_crawl(work, "forget") as crawl:
         undo = crawl.snapshot.number
         after = with_removed(crawl.work.config, rules, keep_archive=keep_archive)
@@ -51,7 +51,7 @@ def forget(work: Work, rules: tuple[str, ...], named: str, *, keep_archive: bool
 
 
 def _plain(rules: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
-    """Return lists of rules as values of settings; an empty list is the default."""
+    """Return lists of rules as plain values of settings; an empty list means the default."""
     return {key: list(found) or UNSET for key, found in rules.items()}
 
 

@@ -21,7 +21,7 @@ _MAX_NAMED = 3
 def rules_of_targets(targets: Sequence[str], config: Config) -> tuple[str, ...]:
     """Return a rule for each URL, host or beginning of URLs, as the user has typed them."""
     rules = tuple(dict.fromkeys(target_rule(target, config.urls.strip_parameters) for target in targets))
-    RuleSet("the pages", rules)  # refuses what is no rule
+    RuleSet("the pages", rules)  # raises an error for a text that is not a rule
     return rules
 
 
@@ -48,7 +48,7 @@ def rules_of_query(text: str, store: Store) -> tuple[str, ...]:
 
 
 def require_matches(rules: Sequence[str], matched: Collection[str], advice: str) -> None:
-    """Raise an error if a rule matches no known URL; nothing was changed then."""
+    """Raise an error if a rule matches no known URL; the caller has changed nothing yet."""
     missing = [rule.removeprefix(ONE_URL) for rule in rules if rule not in matched]
     if missing:
         more = f" and {len(missing) - _MAX_NAMED} more" if len(missing) > _MAX_NAMED else ""

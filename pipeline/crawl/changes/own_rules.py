@@ -1,11 +1,11 @@
-"""Changes the crawl's own settings: the settings file and what follows from it are one snapshot.
+"""Changes the crawl's own settings: the settings file and the changes of WebDB and index are one snapshot.
 
-A round that was begun under other settings stays valid: the runs that it has saved are kept, and the rest of
-the round uses the new settings. The files of a merge count only for the snapshot they were made from
-(state/journal.py), so a merge that was finished under the old settings is done again.
+A round that was begun with the old settings stays valid: its saved runs are kept, and the rest of the round
+uses the new settings. The files of a merge count only for the snapshot they were made from
+(state/journal.py), so a merge that was finished with the old settings is done again.
 
 When the scope changes, pages that it now excludes leave search with the same snapshot, and URLs that it now
-includes are due (revision.py). Links that were left out when a page was read are found by a replay of the
+includes are due (revision.py). Links that were ignored when a page was parsed are found by a replay of the
 archive.
 """
 
@@ -49,12 +49,12 @@ if TYPE_CHECKING:
 
 SITES = "sites"
 _MAX_MAKER_CHARS = 100
-UNSET = msgspec.UNSET  # in place of a value: back to the default
+UNSET = msgspec.UNSET  # stands in place of a value and means: back to the default
 
 
 @dataclass(frozen=True)
 class Change:
-    """One setting of a crawl that has another value now."""
+    """One changed setting of a crawl: its key, its new value, and its old value (`was`)."""
 
     key: str
     value: Any
@@ -63,9 +63,9 @@ class Change:
 
 @dataclass(frozen=True)
 class ChangedSettings:
-    """What a change of the crawl's own settings has done; `snapshot` is the current snapshot after it.
+    """The result of a change of the crawl's own settings; `snapshot` is the current snapshot after it.
 
-    `left` pages have left search, and `due` URLs have become due.
+    `left` is how many pages have left search, and `due` how many URLs have become due.
     """
 
     changes: tuple[Change, ...]
@@ -73,8 +73,8 @@ class ChangedSettings:
     is_committed: bool
     left: int = 0
     due: int = 0
-    was_damaged: bool = False  # the settings before could not be read
-    undo: int = 0  # the snapshot before
+    was_damaged: bool = False  # whether the old settings could not be read
+    undo: int = 0  # the number of the snapshot before the change
 
     def line(self) -> str:
         """Return all changes in one line, for the user."""
@@ -84,7 +84,7 @@ class ChangedSettings:
         return "; ".join([_said(first, " of this crawl"), *map(_said, others), *moved, *self._next()])
 
     def _next(self) -> Iterator[str]:
-        """Yield what to type for changes that reach a page only when it is read the next time."""
+        """Yield the command to type for changes that affect a page only when it is parsed again."""
         for change in self.changes:
             if change.key == SITES:
                 keys = {*change.value, *change.was}
@@ -110,11 +110,11 @@ def change_settings(
     revised: Revised | None = None,
     made_by: str = "",
 ) -> ChangedSettings:
-    """Give settings of the crawl these plain values, or UNSET, and commit; the crawl works on with them.
+    """Set settings of the crawl to plain values (or UNSET) and commit; `crawl` uses them from then on.
 
-    A crawl of an older release gets its first settings file: all own values of the settings in use, and the
-    changes. With `anew` an existing file is replaced in the same way, even if it is damaged. The WebDB and
-    the index follow the new scope in the same snapshot, unless the caller has `revised` them already.
+    A crawl of an older release gets its first settings file: all settings in use that belong to a crawl, with
+    the changes. With `anew` an existing file is replaced in the same way, even if it is damaged. The WebDB
+    and the index are changed by the new scope in the same snapshot, unless the caller passes `revised` files.
     """
     config, stored, parent = crawl.work.config, _stored(crawl, anew=anew), crawl.snapshot
     start = own_values(config) if anew or stored is None else stored
@@ -156,7 +156,7 @@ def change_now(work: Work, changes: Mapping[str, Any], *, anew: bool = False) ->
 
 
 def settings_to_edit(work: Work) -> tuple[Work, dict[str, Any]]:
-    """Return the own settings of a crawl, and the work that refuses to change others than these."""
+    """Return the own settings of a crawl, and a work that refuses to replace any later settings."""
     snapshot = load_current(work.store)
     entry, own = settings_entry(snapshot), read_own_settings(work.store, snapshot)
     edited = replace(work, own_file=entry.name if entry else "")
@@ -164,9 +164,10 @@ def settings_to_edit(work: Work) -> tuple[Work, dict[str, Any]]:
 
 
 def settle_settings(crawl: LeasedCrawl, changes: Mapping[str, Any]) -> None:
-    """Make the flags of a run settings of the crawl, and say so.
+    """Store the flags of a run as settings of the crawl, and tell the user.
 
-    A crawl of an older release has no settings of its own yet: those in use become its own, in one commit.
+    A crawl of an older release has no settings of its own yet: the settings in use become its own, in one
+    commit.
     """
     is_older = settings_entry(crawl.snapshot) is None
     changed = change_settings(crawl, changes)
@@ -196,7 +197,7 @@ def _commit(crawl: LeasedCrawl, files: tuple[FileEntry, ...], after: Config, mad
 
 
 def _stored(crawl: LeasedCrawl, *, anew: bool) -> dict[str, Any] | None:
-    """Return the settings of the crawl; None if it has none, or with `anew` none that can be read."""
+    """Return the settings of the crawl; None if it has none or, with `anew`, if they cannot be read."""
     try:
         return read_own_settings(crawl.store, crawl.snapshot)
     except CorruptFile:
@@ -206,14 +207,14 @@ def _stored(crawl: LeasedCrawl, *, anew: bool) -> dict[str, Any] | None:
 
 
 def _require_changeable(changes: Mapping[str, Any], stored: Mapping[str, Any]) -> None:
-    """Raise unless all settings to change belong to the crawl; what is stored can always be changed."""
+    """Raise unless all settings to change belong to the crawl; a stored setting may always be changed."""
     for key in changes.keys() - stored.keys():
         require_known(key, OWN_SOURCE)
         require_own(key)
 
 
 def _readable(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the stored values that this release understands: the others are what a change may correct."""
+    """Return the stored values that this release understands; a change may correct the other values."""
     found = {}
     for key, value in stored.items():
         with suppress(ConfigError):

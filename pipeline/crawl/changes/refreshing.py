@@ -1,4 +1,4 @@
-"""Makes known pages due now, and lets their hosts be asked at once."""
+"""Makes known pages due now, and removes the waiting times of their hosts."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Refreshed:
     due: int
     outside: int
     undo: int
-    snapshot: int | None  # the one that was made, None if nothing was changed
-    open_round: int | None = None  # pages that it has fetched count as fetched after the refresh
+    snapshot: int | None  # the number of the new snapshot, None if nothing was changed
+    open_round: int | None = None  # its pages that are fetched already are not fetched again by this refresh
 
 
 def refresh(work: Work, rules: tuple[str, ...], named: str, *, whole: bool = False) -> Refreshed:
-    """Make the URLs of these rules due, and commit that; `named` is what the user typed.
+    """Make the URLs that match `rules` due, and commit that; `named` is the text that the user typed.
 
     With `whole` the pages are fetched even if they have not changed.
     """

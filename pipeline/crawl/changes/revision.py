@@ -1,7 +1,7 @@
 """Changes the WebDB without fetching, and the index with it: after a change of the scope, or of some pages.
 
-Nothing here is committed. The caller commits the files that it gets, with other files that belong to the same
-change, as one snapshot. After a kill nothing has changed, and `crawlctl gc` deletes the files.
+Nothing is committed here. The caller commits the returned files, with other files of the same change, as one
+snapshot. After a kill nothing has changed, and `crawlctl gc` deletes the files.
 """
 
 from __future__ import annotations
@@ -43,9 +43,10 @@ MAX_EXAMPLES = 10
 class Revised:
     """The files of the next snapshot, and how many URLs have changed.
 
-    `left` pages have left search, `excluded` URLs are newly kept out (these pages among them), `due` URLs
-    have become due, and `outside` URLs should have become due but are outside the scope. `matched` counts the
-    known URLs by rule, if the revision was for some rules only.
+    All are counts: `left` of pages that have left search, `excluded` of URLs that are newly excluded (these
+    pages among them), `due` of URLs that have become due, `outside` of URLs that should have become due but
+    are outside the scope. `matched` counts the known URLs per rule, if the revision was for certain rules
+    only.
     """
 
     files: tuple[FileEntry, ...]
@@ -136,7 +137,7 @@ def _summed(parts: Iterable[RevisedPart], files: tuple[FileEntry, ...]) -> Revis
 def _indexed(
     work: Work, snapshot: Snapshot, files: tuple[FileEntry, ...], changed: frozenset[int]
 ) -> tuple[FileEntry, ...]:
-    """Return the files after an index merge of the changed partitions, and of those that wait for one."""
+    """Return the files after an index merge of all partitions that have changed or wait for a merge."""
     step = IndexStep(files, snapshot.partitions, snapshot.round, also=changed)
     merged = step.merged_files(step.run(work))
     return merged if are_grouped(work.store, merged) else with_groups(work, merged, snapshot.round)

@@ -1,11 +1,11 @@
 """Makes an older snapshot current again, as a new snapshot with the same files.
 
-Numbers of snapshots and rounds only grow. An open round must not go on with documents of an earlier round: a
-server may have told it that a newer document has not changed. So a rollback over the end of a round uses up
-the number of the open round. Then that round is not continued, and its pages are due again. Two snapshots of
-the same round differ only by commands that fetch nothing, so a rollback between them leaves the round open.
+Numbers of snapshots and rounds only grow. An open round must not continue on top of older documents: a server
+may have answered "not changed" about a newer document. So a rollback to an earlier round ends the open round:
+it is not continued, its number is not used again, and its pages are due again. Two snapshots of the same
+round differ only by commands that fetch nothing, so a rollback between them leaves the round open.
 
-The history is not rolled back: the rounds have taken place, and its rows say what they have cost.
+The history is not rolled back: its rows say what the rounds have cost, and that stays true.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SnapshotRow:
-    """A snapshot in a list: when it was made and by what, and how many pages could be found in it."""
+    """A snapshot in a list: when it was made, by which command, and how many pages could be found in it."""
 
     number: int
     created: float
@@ -48,7 +48,7 @@ class SnapshotRow:
 
 @dataclass(frozen=True)
 class RolledBack:
-    """The snapshot that was made, the one it followed, and the open round that will not be continued."""
+    """The new snapshot, the snapshot before it, and the open round that will not be continued."""
 
     snapshot: Snapshot
     undo: int
@@ -60,7 +60,8 @@ def list_snapshots(store: Store) -> Iterator[SnapshotRow]:
     for number in snapshot_numbers(store):
         try:
             yield _row(load_snapshot(store, number))
-        except (MissingFile, DamagedSnapshot) as err:  # a gc at the same time, or damage: others may be whole
+        # a gc has deleted it meanwhile, or it is damaged; other snapshots may be whole
+        except (MissingFile, DamagedSnapshot) as err:
             yield SnapshotRow(number, 0.0, 0, 0, 0, f"cannot be read: {err}")
 
 
@@ -81,7 +82,7 @@ def roll_back(work: Work, number: int) -> RolledBack:
 
 
 def would_roll_back(work: Work, number: int) -> tuple[SnapshotRow, SnapshotRow, int | None]:
-    """Return the snapshot now, the one that `roll_back` would bring back, and the round it would drop."""
+    """Return the current snapshot, the one that `roll_back` would restore, and the round it would drop."""
     current = _current_or_stand_in(work.store)
     wanted = _older(work.store, number, current)
     following = current.round + 1
@@ -92,8 +93,9 @@ def would_roll_back(work: Work, number: int) -> tuple[SnapshotRow, SnapshotRow, 
 def _current_or_stand_in(store: Store) -> Snapshot:
     """Return the current snapshot; if it is damaged, one with its number and the files of the last whole one.
 
-    The round of a damaged snapshot is unknown. Each snapshot ends at most one round, so its round is at most
-    as much greater as its number is.
+    The round of a damaged snapshot is unknown. Each snapshot ends at most one round. So the round is
+    estimated as the round of the last whole snapshot plus the difference of both snapshot numbers, which is
+    never too small.
     """
     try:
         return load_current(store)

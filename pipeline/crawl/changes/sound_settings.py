@@ -1,8 +1,8 @@
-"""Finds the settings of a crawl again after its settings file was damaged.
+"""Restores the settings of a crawl after its settings file was damaged.
 
-The snapshot has the SHA-256 of the file. So if the settings file, variables and flags of this command say the
-same as the crawl did, this can be proved. Otherwise the settings of an older snapshot are the best that is
-left: they lack what was changed since.
+The snapshot has the SHA-256 of the file. So if the user's settings file, variables and flags give the same
+settings as the crawl had, the hash proves it. Otherwise the settings of an older snapshot are used, which
+lack later changes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FoundSettings:
-    """Plain values by key; `snapshot` is the older snapshot that had them, None if they are the lost ones."""
+    """Plain values by key; `snapshot` is the older snapshot that has them, None for the lost values."""
 
     values: dict[str, Any]
     snapshot: int | None = None
@@ -46,7 +46,7 @@ def find_settings(store: Store, snapshot: Snapshot, config: Config) -> FoundSett
         return None
     values = {**found.values, **removals(store, snapshot)}
     with suppress(ConfigError):
-        with_own(config, values)  # raises if this release does not understand them
+        with_own(config, values)  # raises an error if this release does not understand them
         return FoundSettings(values, found.snapshot)
     return None
 
@@ -56,7 +56,7 @@ def last_sound(store: Store) -> FoundSettings | None:
     for number in reversed(snapshot_numbers(store)):
         try:
             values = read_own_settings(store, load_snapshot(store, number))
-        except StoreUnavailable:  # no damage: these settings may be sound
+        except StoreUnavailable:  # not a damage: the settings in this snapshot may be sound
             raise
         except (CorruptFile, StoreError):  # damaged, deleted, or of a newer release
             continue
@@ -68,8 +68,9 @@ def last_sound(store: Store) -> FoundSettings | None:
 def removals(store: Store, snapshot: Snapshot) -> dict[str, Any]:
     """Return the rules for removed pages that a crawl has, by their settings.
 
-    No settings file of a person has these rules: they are what the user has done to this crawl. If its
-    settings are damaged, those of an older snapshot and the rules that a gc has carried out tell them.
+    The user's settings file does not have these rules, because commands such as `crawlctl forget` made them.
+    If the settings of the crawl are damaged, the rules are taken from an older snapshot and from the rules by
+    which a gc has deleted pages.
     """
     found = last_sound(store)
     own = found.values if found else {}

@@ -1,4 +1,4 @@
-"""The shell command by which cron runs a crawl with the settings that are in force now.
+"""The shell command by which cron runs a crawl with the settings that are used now.
 
 Cron has an environment of its own (HOME, a short PATH, nothing else), so flags, variables and absolute paths
 are written into the command. The time before it, the other half of the line, is made in crontab.py. Secrets
@@ -28,20 +28,21 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.config.load import Origin
 
 LOGGED_RUN = "crawlctl.pipeline.crawl.cron.logged_run"
-# The variables by which Python finds crawlctl, and crawlctl finds temporary folders and clusters. Not the
-# keys of AWS: they belong into ~/.aws/credentials.
+# The variables by which Python finds crawlctl, and crawlctl finds temporary folders and clusters. The keys of
+# AWS are not among them: they belong in ~/.aws/credentials.
 CARRIED = (
     *("PYTHONPATH", "TMPDIR", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"),
     *("HADOOP_CONF_DIR", "HADOOP_HOME", "HADOOP_USER_NAME", "JAVA_HOME", "CRAWLCTL_WEBHDFS"),
     *("AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"),
 )
-PROGRAMS_BY_PATH = "PATH"  # by which the runners of clusters find their programs
+PROGRAMS_BY_PATH = "PATH"  # the variable by which the runners of clusters find their programs
 
 
 def cron_command(origins: Sequence[Origin], options: Sequence[str], log: Path) -> str:
     """Return the shell command that runs `crawlctl run` with these options, with its output in a log file.
 
-    What goes wrong before the log is open, such as a Python that is no longer there, is appended as it is.
+    Errors before the log is open (such as a Python that no longer exists) are appended to the log as they
+    are.
     """
     logged = [sys.executable, "-m", LOGGED_RUN, str(log)]
     words = [*_environment(origins), *logged, *_program(), *_switches(origins), "run", *options]
@@ -52,8 +53,8 @@ def cron_command(origins: Sequence[Origin], options: Sequence[str], log: Path) -
 def _environment(origins: Sequence[Origin]) -> list[str]:
     """Return the words that set the variables of the command.
 
-    Settings that belong to the crawl are variables too. A flag would change the crawl at each run, and undo
-    what the user has changed since; a variable counts only if the run makes the crawl.
+    Settings that belong to the crawl are written as variables, not as flags. A flag would change the crawl at
+    each run, and so undo later changes of the user; a variable is used only if the run makes the crawl.
     """
     is_cluster = any(one.key == "runner.name" and one.value in CLUSTER_RUNNERS for one in origins)
     names = (*CARRIED, PROGRAMS_BY_PATH) if is_cluster else CARRIED
@@ -66,7 +67,7 @@ def _environment(origins: Sequence[Origin]) -> list[str]:
 
 
 def _switches(origins: Sequence[Origin]) -> Iterator[str]:
-    """Yield the switches that give the command the same settings."""
+    """Yield the command line switches that give the command the same settings."""
     files = {one.source for one in origins if not _is_given(one)} - {DEFAULT_SOURCE, OWN_SOURCE}
     yield from (f"--config={Path(name).absolute()}" for name in sorted(files))
     for one in origins:
@@ -75,7 +76,7 @@ def _switches(origins: Sequence[Origin]) -> Iterator[str]:
 
 
 def _is_given(one: Origin) -> bool:
-    """Return whether a value comes from a flag or variable, which cron would not see."""
+    """Return whether a value comes from a flag or an environment variable, which cron would not have."""
     return one.source.startswith(("--", ENVIRONMENT_PREFIX))
 
 

@@ -27,7 +27,7 @@ NO_TABLE = "no crontab for"
 
 
 def expression(every: str, spread: str) -> str:
-    """Return the cron expression for a duration or an expression; a hash of `spread` chooses the minute.
+    """Return the cron expression for a duration or an expression; the minute is a hash of `spread`.
 
     If all crawls started at full hours, servers would get all their requests at once.
     """
@@ -75,7 +75,7 @@ def shown_line(tag: str) -> str | None:
 
 
 def put_line(tag: str, line: str | None) -> bool:
-    """Replace the lines with the tag by this line, or with None remove them; return whether that changed."""
+    """Replace the lines with the tag by `line` (None: remove them); return whether the table changed."""
     before = _read()
     after = [kept for kept in before if not _has_tag(kept, tag)] + ([line] if line is not None else [])
     if after == before:

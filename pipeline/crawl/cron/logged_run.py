@@ -2,10 +2,10 @@
 
     python -m crawlctl.pipeline.crawl.cron.logged_run LOG PROGRAM [ARGUMENT]...
 
-The command is a process of its own, so the log gets everything: what Python prints when it cannot start, the
-traceback of a mistake in crawlctl, and how a killed run ended. A file that would grow beyond MAX_BYTES is
-renamed to LOG.1, the older ones to LOG.2 and so on; the oldest is deleted. A crawl that is in use by another
-run is no failure: cron shall not write a mail about it.
+The command runs in its own process, so the log gets everything: errors of Python at its start, the traceback
+of an error inside crawlctl, and how a killed run ended. A file that would grow beyond MAX_BYTES is renamed to
+LOG.1, the older ones to LOG.2 and so on; the oldest is deleted. If the crawl is in use by another run, this
+is not a failure: cron must not send a mail about it.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 MAX_BYTES = 4 << 20
-OLD_LOGS = 4  # beside the one that is written
-MAX_LINE = 10_000  # characters; the rest of a longer line becomes a line of its own
+OLD_LOGS = 4  # how many old log files are kept, beside the current file
+MAX_LINE = 10_000  # the most bytes of a line; the rest of a longer line becomes the next line
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -67,7 +67,7 @@ def _spelled(code: int) -> str:
 
 
 class _LogFile(RotatingFileHandler):
-    """A log file of limited size. What cannot be written goes to standard error, which cron sends by mail."""
+    """A log file of limited size. Lines that it cannot write go to standard error, which cron mails."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
         sys.stderr.write(f"{self.baseFilename}: {sys.exc_info()[1]}; {record.getMessage()}\n")

@@ -1,4 +1,4 @@
-"""Checks that a run would start, before cron gets its line: in the night nobody reads an error message."""
+"""Checks that a run would start, before cron gets its line: nobody reads error messages at night."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def require_ready(config: Config, store: Store, seed_file: Path | None, log: Path) -> None:
-    """Raise the error that a run of cron would end with: no contact, no crawl, a bad seed file, no log."""
+    """Raise the error with which a run of cron would end: no contact, no crawl, a bad seed file, no log."""
     user_agent(config.fetch)
     require_conf(config.runner)
     if seed_file is not None:
@@ -42,7 +42,7 @@ def _require_log(log: Path) -> None:
     if not log.parent.is_dir() or log.is_dir():
         what = "is a folder" if log.is_dir() else "lies in a folder that does not exist"
         raise ConfigError(f"--log {log} {what}; name a file in a folder that exists")
-    # Only opening it shows whether it can be written.
+    # Only opening the file shows whether it can be written.
     try:
         with log.open("ab"):
             pass

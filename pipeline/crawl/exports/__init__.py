@@ -1,1 +1,1 @@
-"""How do other programs get the archive?"""
+"""How is the archive exported for other programs?"""

@@ -2,11 +2,11 @@
 
     org,python,docs)/3 20260509120000 {"url": "https://docs.python.org/3/", "mime": "text/html", …}
 
-A line has the SURT of the URL, the time, and as JSON where the answer lies. The names of our archives are
-those in the store, so a program that is given the folder of the store finds them. An imported archive has
-the name of its file: its folder is a matter of the user's machine, which others need not know. If two of them
-have the same name, the ends of their paths are as long as they must be to differ. A revisit has a line with
-its own time and the place of its original.
+A line has the SURT of the URL, the time, and, as JSON, the place of the answer in an archive. Archives of
+crawlctl have their names in the store, so a program that is given the folder of the store finds them. An
+imported archive has the name of its file only, because its folder would reveal paths of the user's machine.
+If two imported archives have the same file name, as many parent folders are added as it takes to distinguish
+them. A revisit has a line with its own time and the place of its original.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def cdxj_line(url: str, capture: CaptureRecord) -> bytes:
 
 
 def write_cdxj(store: Store, snapshot: Snapshot, chosen: Chosen, sink: BinaryIO, scratch: Path) -> Exported:
-    """Write the lines of the chosen captures; what does not fit into memory lies in the folder `scratch`."""
+    """Write the lines of the chosen captures; lines beyond the memory limit go into the folder `scratch`."""
     require_listed(snapshot)
     names = imported_names(_imported_archives(store, snapshot, chosen))
     lines, done, archives = SortedLines(scratch), Exported(), set()
@@ -70,7 +70,7 @@ def write_cdxj(store: Store, snapshot: Snapshot, chosen: Chosen, sink: BinaryIO,
 
 
 def imported_names(files: Iterable[str]) -> dict[str, str]:
-    """Return for each path or URI its shortest end that no other has: the file name, if that is enough."""
+    """Return for each path or URI its shortest unique end: the file name, if that is enough."""
     waiting, names, parts = set(files), dict[str, str](), 1
     while waiting:
         ends = {file: "/".join(file.split("/")[-parts:]) for file in waiting}
@@ -83,7 +83,7 @@ def imported_names(files: Iterable[str]) -> dict[str, str]:
 
 
 def _imported_archives(store: Store, snapshot: Snapshot, chosen: Chosen) -> set[str]:
-    """Return the imported archives that chosen captures name; in a crawl without imports nothing is read."""
+    """Return the imported archives of chosen captures; in a crawl without imports nothing is read."""
     if not any(entry.counters.get(IMPORTED) for entry in snapshot.files_of(CAPTURES)):
         return set()
     found = (capture for _, captures in exported_captures(store, snapshot, chosen) for capture in captures)

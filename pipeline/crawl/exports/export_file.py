@@ -1,4 +1,4 @@
-"""Writes an export to a file of this machine, which is there whole or not at all."""
+"""Writes an export to a local file, which exists only when it is complete."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def export_to_file(
     store: Store, snapshot: Snapshot, chosen: Chosen, target: Path, *, form: str, runner: RunnerSettings
 ) -> Exported:
-    """Write the chosen captures to a new file in one of FORMATS; after an error there is no file."""
+    """Write the chosen captures to a new file in one of FORMATS; an error leaves no file behind."""
     if target.exists():
         raise StoreUnavailable(f"{target} is there already; delete it, or give another name with -o")
     part = target.with_name(f".{target.name}.{os.getpid()}.part")

@@ -1,7 +1,7 @@
-"""Which captures of a crawl are exported, in the order of the tables.
+"""Chooses the captures of a crawl to export, in the order of the tables.
 
-An answer 304 is exported as its original at the time of the visit. A revisit record would be replayed as it
-is: pywb 2.10 shows a 304 without a body.
+An answer 304 is exported as its original answer, with the time of the visit. A revisit record would not work:
+pywb 2.10 replays it as a 304 without a body.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ class Chosen:
 
 @dataclass
 class Exported:
-    """What an export has written."""
+    """How much an export has written, and what it has left out."""
 
     captures: int = 0
     pages: int = 0  # URLs with captures
     archives: int = 0
-    imported: int = 0  # captures that were left out because of their archive, which is a file of the user
-    folders: tuple[str, ...] = ()  # where imported archives lie that the export names
+    imported: int = 0  # captures left out because their archive is a file of the user
+    folders: tuple[str, ...] = ()  # the folders of the imported archives that the export names
 
 
 def exported_captures(
     store: Store, snapshot: Snapshot, chosen: Chosen
 ) -> Iterator[tuple[str, list[CaptureRecord]]]:
-    """Yield each chosen URL with its captures, the oldest first; the place of a revisit is its original's."""
+    """Yield each chosen URL with its captures, the oldest first; a revisit has the place of its original."""
     wanted = range(snapshot.partitions)
     if chosen.host is not None:
         number = partition_of(chosen.host, snapshot.partitions)
@@ -76,7 +76,7 @@ def _replayable(captures: list[CaptureRecord]) -> Iterator[CaptureRecord]:
 
 
 def require_listed(snapshot: Snapshot) -> None:
-    """Refuse an export while there are archives that the tables of captures do not cover."""
+    """Raise an error if there are archives that the tables of captures do not cover."""
     if missing := len(unlisted_archives(snapshot.files)):
         archives = counted(missing, "archive is", "archives are")
         raise NothingMatched(

@@ -1,4 +1,4 @@
-"""SortedLines: lines in byte order, more of them than fit into memory."""
+"""SortedLines: sorts lines in byte order, also if they do not fit into memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _HELD_BYTES = 32 << 20
-MOST_FILES = 64  # that are read at once; a process may often open 256 files, and an export has three sorts
+# how many files are read at once; a process may often open only 256 files, and an export has three sorts
+MOST_FILES = 64
 
 
 class SortedLines:
@@ -23,12 +24,12 @@ class SortedLines:
         self._lines: list[bytes] = []
         self._bytes = 0
         self._files: list[Path] = []
-        self._written = 0  # files so far; each has a name of its own
+        self._written = 0  # the number of files so far, from which the next file gets its name
 
     def add(self, line: bytes) -> None:
         """Add a line, without a line end in it."""
         self._lines.append(line + b"\n")
-        self._bytes += len(line) + 64  # bytes of the Python object
+        self._bytes += len(line) + 64  # 64: the bytes of the Python object beside its text
         if self._bytes >= self._most:
             self._write(sorted(self._lines))
             self._lines, self._bytes = [], 0

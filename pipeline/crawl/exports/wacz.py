@@ -6,9 +6,9 @@
     datapackage.json         the size and SHA-256 of each of these files
     datapackage-digest.json  the SHA-256 of datapackage.json
 
-Records are copied byte for byte, in ranges as long as they lie one behind the other: the request and answer
-of each chosen capture, and the first record of each archive, which says who wrote it. Pages that were
-imported are left out, because their archives are files of the user, in any format.
+Records are copied byte for byte, neighbouring records together: the request and answer of each chosen
+capture, and the first record of each archive, which says who wrote it. Pages that were imported are left out,
+because their archives are files of the user, in any format.
 
 https://specs.webrecorder.net/wacz/1.1.1/
 """
@@ -49,7 +49,7 @@ _PAGES_HEAD = {"format": "json-pages-1.0", "id": "pages", "title": "Pages"}
 
 
 def write_wacz(store: Store, snapshot: Snapshot, chosen: Chosen, sink: BinaryIO, scratch: Path) -> Exported:
-    """Write the chosen pages as a WACZ file; what does not fit into memory lies in the folder `scratch`."""
+    """Write the chosen pages as a WACZ file; lists that do not fit into memory go into `scratch`."""
     require_listed(snapshot)
     return _Wacz(store, sink, scratch).write(snapshot, chosen)
 
@@ -96,13 +96,13 @@ class _Wacz:
             self._pages.add(json.dumps(page).encode("ascii"))
 
     def _records(self, file: str, located: Iterable[Located]) -> Iterator[bytes]:
-        """Yield the bytes of the records of an archive; note where they lie in the package."""
+        """Yield the bytes of the records of an archive; note their places in the package."""
         name = _name_in_package(file).rpartition("/")[2]
         start, end = 0, _first_record(self._store, file)
-        written = end  # bytes of the archive in the package
+        written = end  # how many bytes of this archive the package has so far
         for capture, url in located:
             begin, stop = capture.offset - capture.request, capture.offset + capture.length
-            if stop != end:  # a record that revisits name too comes several times
+            if stop != end:  # a record that revisits refer to is given several times
                 if begin != end:
                     yield from self._bytes(file, start, end)
                     start = begin
@@ -151,7 +151,7 @@ def _located(line: bytes) -> Located:
 
 
 def _name_in_package(file: str) -> str:
-    """Return where an archive lies in the package: its folders become part of its name."""
+    """Return the name of an archive in the package; its folders become part of the name."""
     return "archive/" + "-".join(file.split("/")[1:])
 
 

@@ -11,16 +11,16 @@ _HOUR = 3600
 
 
 def estimated_dollars(runner: RunnerSettings, seconds: float) -> float | None:
-    """Return what the machines of the runner cost in this time; None if it is unknown, or not EMR.
+    """Return the cost of the runner's machines for this time, in dollars; None if unknown, or not EMR.
 
-    Machines that idle between two commands are not in it, and neither is S3.
+    Idle machines between two commands, and S3, are not included.
     """
     price = _dollars_per_hour(runner) if runner.name == "emr" else None
     return None if price is None else round(price * seconds / _HOUR, 4)
 
 
 def _dollars_per_hour(runner: RunnerSettings) -> float | None:
-    """Return the typical price of the cluster; what is wrong with its plan is said elsewhere."""
+    """Return the typical price of the cluster per hour; errors in its plan are reported by other code."""
     from crawlctl.pipeline.runners.emr.plan.cluster import plan_of
     from crawlctl.pipeline.runners.emr.plan.cost import hourly
     from crawlctl.pipeline.runners.emr.plan.prices import load_prices
@@ -28,6 +28,6 @@ def _dollars_per_hour(runner: RunnerSettings) -> float | None:
 
     try:
         price = hourly(plan_of(*planned_request(runner)), load_prices())
-    except Exception:  # the plan asks inner parts of mrjob, and no error of an estimate may stop a commit
+    except Exception:  # the plan uses inner parts of mrjob, and no error of an estimate may stop a commit
         return None
     return None if price is None else price.typical

@@ -1,11 +1,12 @@
 """The files of the history: each commit adds its row, and the snapshot keeps all rows for ever.
 
 Files of a snapshot never change, so a row is a new file. Sixteen files of about the same length are joined
-into one: files of 1 row into one of 16, sixteen of those into one of 256, and so on. So a snapshot has at
-most 15 files per power of 16 (60 files for 65,535 commits), and a row is written again only once per power.
+into one file: 16 files of 1 row into one file of 16 rows, 16 files of 16 rows into one of 256, and so on. So
+a snapshot has at most 15 files per power of 16 (60 files for 65,535 commits), and each row is rewritten only
+once per power.
 
-The rows are kept by being named in each snapshot. `crawlctl gc` deletes old snapshots and not the history,
-and a round that was killed and resumed has one row, because it has one commit.
+Each snapshot names all files of the history. So `crawlctl gc` deletes old snapshots but not the history, and
+a round that was killed and resumed has one row, because it has one commit.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
 
-JOINED = 16  # files of one size class that become one file
+JOINED = 16  # how many files of one size class become one file
 
 
 def with_row(store: Store, files: Sequence[FileEntry], row: HistoryRow) -> tuple[FileEntry, ...]:
-    """Return the files of a snapshot with a row more in its history."""
+    """Return the files of a snapshot, with one row added to its history."""
     old, rows = list(history_of(files)), [row]
     while len(equals := [entry for entry in old if _size_class(entry.records) == _size_class(len(rows))]) >= (
         JOINED - 1
@@ -50,7 +51,7 @@ def with_row(store: Store, files: Sequence[FileEntry], row: HistoryRow) -> tuple
 def _sound_tables(store: Store, entries: Iterable[FileEntry]) -> dict[str, list[HistoryRow]]:
     """Return the rows of each file that can be read, by its name.
 
-    A damaged file must not stop a crawl, nor keep the others from being joined: it stays as it is.
+    A damaged file must not stop a crawl, nor prevent that other files are joined: it stays as it is.
     """
     sound: dict[str, list[HistoryRow]] = {}
     for entry in entries:
@@ -60,7 +61,7 @@ def _sound_tables(store: Store, entries: Iterable[FileEntry]) -> dict[str, list[
 
 
 def with_history_of(files: Iterable[FileEntry], other: Iterable[FileEntry]) -> tuple[FileEntry, ...]:
-    """Return the files of a snapshot with the history of another one in place of its own."""
+    """Return the files of a snapshot with the history of another snapshot in place of its own."""
     return (*(entry for entry in files if entry.kind != HISTORY), *history_of(other))
 
 
@@ -80,7 +81,7 @@ def read_history(store: Store, files: Iterable[FileEntry]) -> list[HistoryRow]:
 
 
 def readable_history(store: Store, files: Iterable[FileEntry]) -> list[HistoryRow]:
-    """Return the rows of all files that can be read, the oldest first; a damaged file stops nobody."""
+    """Return the rows of all files that can be read, the oldest first; damaged files are skipped."""
     tables = _sound_tables(store, history_of(files)).values()
     return sorted((row for rows in tables for row in rows), key=lambda row: row.snapshot)
 
@@ -90,7 +91,7 @@ def salvaged_history(
 ) -> tuple[tuple[FileEntry, ...], int]:
     """Write the sound rows of damaged files again; return the new file, if there is one, and the rows lost.
 
-    `files` are those of a snapshot, `sound` those of them that are not damaged.
+    `files` are the files of a snapshot, `sound` those among them that are not damaged.
     """
     kept = {entry.name for entry in sound}
     damaged = [entry for entry in history_of(files) if entry.name not in kept]

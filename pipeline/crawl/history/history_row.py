@@ -1,9 +1,9 @@
-"""HistoryRow: what one commit has cost and brought; a line of JSON in a file of the history.
+"""HistoryRow: the costs and results of one commit; a line of JSON in a file of the history.
 
 A row has figures only: no URL and no name of a host, so forgetting pages leaves nothing to remove here.
 Fields may be added; a reader ignores fields that it does not know. The last field of a line is `crc`, the
-CRC-32 of the line without that field: by it a repair tells the sound rows of a damaged file. Rows of older
-releases have none.
+CRC-32 of the line without that field: by it a repair recognises the sound rows of a damaged file. Rows of
+older releases have no `crc`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class StepCost(msgspec.Struct, frozen=True):
-    """What a step has cost, in seconds and in CPU-seconds of all processes that worked for it."""
+    """The cost of a step: seconds on the clock, and CPU-seconds of all processes that worked for it."""
 
     seconds: float = 0.0
     cpu: float = 0.0
@@ -37,33 +37,33 @@ class StepCost(msgspec.Struct, frozen=True):
 
 
 class HistoryRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One commit: its cost, what its round did if it ended one, and the size of the crawl after it."""
+    """One commit: its cost, the results of the round if it ended one, and the size of the crawl after it."""
 
     snapshot: Count
     committed: Moment
     round: Count
     command: str = ""
-    made_by: str = ""  # the command and the part of it, for people
+    made_by: str = ""  # for people: the command, and the part of it that made the commit
     is_round: bool = False  # whether the commit ended a round: pages were fetched or imported
     runner: str = ""
     steps: dict[str, StepCost] = {}  # by name of the step; "other" is the rest of the command
     remark: str = ""  # why pages were ranked, or were not
-    dollars: float | None = None  # estimated; only on EMR
+    dollars: float | None = None  # estimated cost; only on EMR
 
-    # Of the round, with what earlier runs have saved for it before they were stopped.
+    # Of the round, including pages that stopped runs had saved for it.
     pages: PageCounts = PageCounts()
     failures: dict[str, int] = {}  # failed pages by cause
-    requests: Count = 0  # for pages, robots.txt and sitemaps
-    received: Count = 0  # bytes
+    requests: Count = 0  # all requests: for pages, robots.txt and sitemaps
+    received: Count = 0  # bytes received from hosts
     left: Count = 0  # URLs that were due and not fetched
-    latency: dict[int, int] = {}  # complete answers by bucket (fetch/save/latency.py)
+    latency: dict[int, int] = {}  # how many complete answers, by bucket of latency (fetch/save/latency.py)
     ended_by: tuple[str, ...] = ()  # the settings whose limit ended the round
 
     # Of the crawl after the commit.
     urls: Count = 0
     hosts: Count = 0
     failing_hosts: Count = 0  # hosts that failed at their last request
-    documents: Count = 0  # that can be searched
+    documents: Count = 0  # documents that can be searched
     terms: Count = 0
     stored: dict[str, int] = {}  # bytes of all files of the snapshot, by kind
     index: dict[str, int] = {}  # bytes of the index, by component

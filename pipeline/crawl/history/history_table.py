@@ -1,4 +1,4 @@
-"""The history as people read it: a table of what each round has brought, and one of what it has cost.
+"""The history as people read it: one table of the results of each round, one of its costs.
 
 A round is one line. Ranks, duplicate groups and new seeds belong to the round that they follow. Changes by
 hand, such as a rollback, have a line of their own, because they explain why figures have changed.
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 _BY_HAND = ("check --repair", "config", "forget", "gc", "refresh", "rollback")  # commands with their own line
 _IMPORT = "import-warc"
-_SUMS = ("all", "shown")  # the names of the line of sums; the second if earlier lines are left out
+_SUMS = ("all", "shown")  # the name of the line of sums: all, or shown if earlier lines are left out
 _STEPS = ("import", "fetch", "webdb", "index", "rank", "groups", "other")
 _PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 _COST = "seconds in all and by step, CPU-seconds of all processes, bytes after the round"
-_SECONDS_SHOWN = 100.0  # from here on as h:mm:ss
-_NARROWEST_NAME = 8  # columns
+_SECONDS_SHOWN = 100.0  # longer times are shown as h:mm:ss
+_NARROWEST_NAME = 8  # the fewest columns of the terminal for a name
 
 
 def history_lines(rows: Sequence[HistoryRow], room: int, last: int) -> Iterator[str]:
@@ -67,9 +67,9 @@ def history_json(row: HistoryRow) -> dict[str, Any]:
 
 
 def by_round(rows: Sequence[HistoryRow]) -> list[HistoryRow]:
-    """Return a row per round and per change by hand; what a round is followed by is added to it.
+    """Return a row per round and per change by hand; the costs of commits after a round are added to it.
 
-    What comes before the first round belongs to the first round.
+    Commits before the first round are added to the first round.
     """
     found: list[HistoryRow] = []
     before: list[HistoryRow] = []
@@ -85,7 +85,7 @@ def by_round(rows: Sequence[HistoryRow]) -> list[HistoryRow]:
 
 
 def total_of(rows: Sequence[HistoryRow]) -> HistoryRow:
-    """Return the sums over some rows, with the size of the crawl after the last of them."""
+    """Return the sums of some rows, with the size of the crawl after the last row."""
     latency: Counter[int] = Counter()
     for row in rows:
         latency.update(row.latency)
@@ -101,7 +101,7 @@ def total_of(rows: Sequence[HistoryRow]) -> HistoryRow:
 
 
 def _followed(row: HistoryRow, by: HistoryRow) -> HistoryRow:
-    """Return a row with the costs of the row that follows it, and the size of the crawl after that."""
+    """Return a row plus the costs of the following row, with the size of the crawl after that row."""
     sizes = ("urls", "hosts", "failing_hosts", "documents", "terms", "stored", "index", "snapshot")
     after = {name: getattr(by, name) for name in sizes}
     bills = [one.dollars for one in (row, by) if one.dollars is not None]
@@ -125,7 +125,7 @@ def _name(row: HistoryRow) -> str:
 
 
 def _brought(names: list[str], rows: Sequence[HistoryRow]) -> Iterator[Column]:
-    """Yield the columns that say what became of pages; a change by hand has only sizes."""
+    """Yield the columns with the results of pages; a change by hand has only sizes."""
 
     def of_rounds(show: Callable[[HistoryRow], str]) -> list[str]:
         pairs = zip(names, rows, strict=True)

@@ -1,4 +1,4 @@
-"""Decides whether a ranking is worth it: by what has changed since the last one, from manifests alone.
+"""Decides whether to rank: by how much has changed since the last ranking, from manifests only.
 
 Ranking reads all links of a crawl, however little has changed. So it waits until a share of the pages or of
 the known URLs has changed (rank.share), or some time has passed (rank.after). Changed pages are counted by
@@ -31,20 +31,21 @@ if TYPE_CHECKING:
 
 RankMode = Literal["auto", "now", "off"]
 
-SMALL_CRAWL = 1000  # URLs; to rank them takes less than a second, so they are ranked after every run
-_RANKED = "ranks"  # the end of `made_by` in the row of a ranking
+# crawls of up to this number of URLs are ranked after every run, which takes less than a second
+SMALL_CRAWL = 1000
+_RANKED = "ranks"  # `made_by` in the row of a ranking ends with this word
 
 
 class RankChanges(msgspec.Struct, frozen=True, kw_only=True):
     """What has changed since the last ranking; the names are those of `crawlctl status --json`."""
 
-    rounds: int  # since the last ranking
-    ranked_round: int  # after which the pages were ranked; 0 if they never were
+    rounds: int  # rounds since the last ranking
+    ranked_round: int  # the round after which the pages were ranked; 0 if they never were
     ranked_at: float | None  # UTC seconds; None if that is not known
-    pages: int | None  # new, changed or gone since then; None if that is not known
-    documents: int  # that can be searched now
-    urls: int  # known now
-    ranked_urls: int  # known then
+    pages: int | None  # pages that are new, changed or gone since then; None if not known
+    documents: int  # documents that can be searched now
+    urls: int  # URLs that are known now
+    ranked_urls: int  # URLs that were known at the last ranking
 
     @property
     def page_share(self) -> float:
@@ -53,7 +54,7 @@ class RankChanges(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def url_share(self) -> float:
-        """The number of URLs found since, as a share of those that were ranked."""
+        """The number of URLs found since the last ranking, as a share of the URLs that were ranked."""
         return max(0, self.urls - self.ranked_urls) / max(1, self.ranked_urls)
 
 
@@ -98,9 +99,9 @@ def _ranked_at(rows: Sequence[HistoryRow], ranked: int) -> float | None:
 
 
 def _changed_pages(rows: Sequence[HistoryRow], ranked: int, last: int) -> int | None:
-    """Return the pages of the rounds since; None if the history lacks a round, as one of older releases may.
+    """Return the changed pages of later rounds; None if the history lacks a round (of an older release).
 
-    A round that was rolled back and run again counts twice: a ranking then comes early.
+    A round that was rolled back and run again counts twice: then pages are ranked earlier than needed.
     """
     since = [row for row in rows if row.is_round and ranked < row.round <= last]
     if len({row.round for row in since}) < last - ranked:
@@ -111,7 +112,7 @@ def _changed_pages(rows: Sequence[HistoryRow], ranked: int, last: int) -> int | 
 def judge(
     settings: RankSettings, changes: RankChanges, now: float, *, last: bool = True, mode: RankMode = "auto"
 ) -> RankVerdict:
-    """Return whether a run ranks now; `last` says that it has run all its rounds."""
+    """Return whether a run ranks now; `last` is true if the run has done all its rounds."""
     if refusal := _refusal(settings, changes, mode):
         return RankVerdict(False, refusal)
     if settings.every and changes.rounds >= settings.every:
@@ -123,7 +124,7 @@ def judge(
 
 
 def _refusal(settings: RankSettings, changes: RankChanges, mode: RankMode) -> str:
-    """Return why pages are not ranked, whatever has changed; "" if they may be."""
+    """Return why pages are not ranked, however much has changed; "" if they may be ranked."""
     if mode == "off":
         return "not ranked: `--rank off`"
     if settings.every is None and mode != "now":
@@ -132,7 +133,7 @@ def _refusal(settings: RankSettings, changes: RankChanges, mode: RankMode) -> st
 
 
 def _reason(settings: RankSettings, changes: RankChanges, now: float) -> str:
-    """Return why a ranking is worth it, "" if it is not; the first reason that holds."""
+    """Return the first reason to rank that applies; "" if there is none."""
     since = f"{_pages(changes)} since the last ranking (rank.share)"
     more_urls = f"{changes.url_share:.0%} more URLs since the last ranking (rank.share)"
     is_known = changes.pages is not None and changes.ranked_at is not None
@@ -149,7 +150,7 @@ def _reason(settings: RankSettings, changes: RankChanges, now: float) -> str:
 
 
 def _waits(settings: RankSettings, changes: RankChanges) -> str:
-    """Return why a ranking is not worth it yet, and when it will be."""
+    """Return why pages are not ranked yet, and when they will be."""
     ranked_at = changes.ranked_at or 0.0
     return (
         f"not ranked: {_pages(changes)} since {utc(ranked_at)}; a run ranks once {settings.share:.0%} have "

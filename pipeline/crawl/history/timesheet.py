@@ -1,4 +1,4 @@
-"""Timesheet: what the steps of a command cost, in seconds and CPU-seconds, from one commit to the next."""
+"""Timesheet: the costs of a command's steps between two commits, in seconds and CPU-seconds."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.crawl.work import TaskCpu
 
-OTHER = "other"  # all between the steps: planning, the commit before, waiting for hosts
+OTHER = "other"  # the time between steps: planning, the commit before, waiting for hosts
 
 
 class Timesheet:
-    """Measures the steps of one process; CPU time is that of its children and of its tasks elsewhere too.
+    """Measures the steps of one process; CPU time includes its children and its tasks on other machines.
 
     `owner` names the process in the journal of a round, so that its own costs are not counted twice.
     """
@@ -34,7 +34,7 @@ class Timesheet:
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """Measure a step, also if it ends with an exception; a step within it is a part of it."""
+        """Measure a step, also if it ends with an exception; a nested step is a part of the outer step."""
         if self._is_measuring:
             yield
             return
@@ -50,7 +50,7 @@ class Timesheet:
         return self._steps.get(name, StepCost())
 
     def close(self) -> dict[str, StepCost]:
-        """Return the costs since the last call, with all that was no step as "other"."""
+        """Return the costs since the last call; time outside of steps counts as "other"."""
         steps, now = dict(self._steps), self._now()
         spent, known = _between(self._since, now), sum(steps.values(), StepCost())
         steps[OTHER] = StepCost(max(0.0, spent.seconds - known.seconds), max(0.0, spent.cpu - known.cpu))

@@ -1,9 +1,9 @@
 """Searches archives for the answers of a URL, one record after the other.
 
 It is needed only for archives that were written before there was a table of captures. They are read round by
-round from the newest on: first the archives of the partition of the URL, then those of all others, because a
-copy into another number of partitions leaves archives as they are. The search holds one read of a file, and
-no body.
+round, the newest first: first the archives of the URL's partition, then of all other partitions, because a
+copy into another number of partitions does not change archives. In memory is one chunk of a file, and no
+body.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 class ArchiveSearch:
-    """Searches the archives of a snapshot that no table covers; `searched` counts the files that were read.
+    """Searches the archives of a snapshot that no table covers; `searched` counts the files read so far.
 
-    `sign` is called before each file with the number of files that were read and the number of all.
+    Before each file `sign` is called with the number of files read so far and the number of all files.
     """
 
     def __init__(self, store: Store, snapshot: Snapshot, sign: Callable[[int, int], None]) -> None:
@@ -48,7 +48,7 @@ class ArchiveSearch:
     def newest(self, url: str, known: Iterable[CaptureRecord] = ()) -> list[CaptureRecord]:
         """Return the captures of a canonical URL, from the newest round back until the last one has its body.
 
-        `known` are captures that are listed in the tables.
+        `known` are the captures from the tables.
         """
         partition = partition_of(host_of(url), self._snapshot.partitions)
         own = [entry for entry in self._files if entry.partition == partition]

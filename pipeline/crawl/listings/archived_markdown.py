@@ -31,7 +31,8 @@ def archived_document(url: str, head: bytes, body: bytes) -> FetchedDocument:
 def archived_markdown(store: Store, snapshot: Snapshot, document: FetchedDocument, config: Config) -> Page:
     """Return the page in an archived document, with Markdown as its text.
 
-    Blocks are left out that are repeated by what the crawl knows now: it may know more than at the visit.
+    Repeated blocks are left out. Which blocks are repeated is decided by the crawl of now, which may know
+    more than at the visit.
     """
     url, host = document.url, host_of(document.url)
     known = known_blocks(store, snapshot, partition_of(host, snapshot.partitions), (host,))

@@ -1,4 +1,4 @@
-"""FirstItems: the first items of a long series by some order, without holding all of them."""
+"""FirstItems: the first items of a long series in some order, without holding all items in memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Item = TypeVar("Item")
 
 
 class FirstItems(Generic[Item]):
-    """Keeps the first `count` items by `key` of all that are added; `met` counts all."""
+    """Keeps the first `count` of the added items, sorted by `key`; `met` counts all added items."""
 
     def __init__(self, count: int, key: Callable[[Item], Any]) -> None:
         self._count = count
@@ -20,7 +20,7 @@ class FirstItems(Generic[Item]):
         self.met = 0
 
     def add(self, item: Item) -> None:
-        """Add an item; among equal items those that came first are kept."""
+        """Add an item; among items with equal keys the earlier ones are kept."""
         self.met += 1
         self._kept.append(item)
         if len(self._kept) >= 2 * self._count + 100:

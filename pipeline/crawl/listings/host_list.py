@@ -1,8 +1,8 @@
 """Lists the hosts of a crawl: their pages, robots.txt, crawl delay and failures.
 
-The host table knows the hosts that were asked, and is read alone where the crawl is large. Pages by status
-are in the WebDB. Its parts and the host tables are sorted by host, so one pass over both, partition by
-partition, counts the pages host by host and also meets the hosts that were never asked.
+The host table has all hosts that were asked; in a large crawl only this table is read. Pages by status are in
+the WebDB. Its parts and the host tables are sorted by host, so one pass over both, partition by partition,
+counts the pages host by host and also meets the hosts that were never asked.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ class ListedHost(msgspec.Struct, frozen=True):
     """A host of the list; times are UTC seconds, 0 means never."""
 
     host: str
-    answered: int  # pages, in all rounds
-    pages: HostPages | None  # None: not counted
-    robots: str  # of the file: rules, no rules, unreadable or not read
-    crawl_delay: float  # seconds between two requests, as things are now
-    failures: int  # in a row
-    trouble: str  # why it could not be asked for all that was due, or its last failure
+    answered: int  # how many pages were answered, in all rounds
+    pages: HostPages | None  # None: the pages were not counted
+    robots: str  # the state of robots.txt: rules, no rules, unreadable or not read
+    crawl_delay: float  # seconds between two requests, by the current state of the host
+    failures: int  # how many requests failed in a row
+    trouble: str  # why not all of its due pages could be requested, or its last failure
     left: int  # URLs that were due and not requested when the last round ended
-    not_before: float  # it is not asked before
+    not_before: float  # it is not asked before this time
     ip: str
 
 
@@ -77,7 +77,7 @@ class HostList:
     def first(self, count: int, order: str, scan: WebDbScan | None) -> tuple[list[ListedHost], int]:
         """Return the first hosts in an order of SORTS, and the number of all.
 
-        A scan counts their pages. Without a scan there are only the hosts that were asked.
+        `scan` counts their pages. Without `scan` only hosts that were asked are listed.
         """
         first = FirstItems[ListedHost](count, SORTS[order])
         for partition in range(self._snapshot.partitions):
@@ -86,7 +86,7 @@ class HostList:
         return first.items(), first.met
 
     def one(self, host: str, scan: WebDbScan) -> ListedHost | None:
-        """Return a host with its pages, which a scan of this host counts; None if the crawl has none."""
+        """Return a host with its pages, counted by a scan of the host; None if the crawl has no such host."""
         counts = self._counts(value for rows in scan.rows() for _, value in rows)
         state = find_host(self._store, self._snapshot, host)
         return None if state is None and not counts.known else self._listed(host, state, counts)
@@ -138,7 +138,8 @@ class HostList:
         )
 
 
-# The orders of the list, by their names on the command line. Hosts that are equal come by name.
+# The orders of the list, by their names on the command line. Hosts that are equal in this order are sorted by
+# name.
 SORTS: dict[str, Callable[[ListedHost], tuple[Any, ...]]] = {
     "pages": lambda one: (-(one.pages.known if one.pages else one.answered), one.host),
     "failures": lambda one: (
@@ -152,7 +153,7 @@ SORTS: dict[str, Callable[[ListedHost], tuple[Any, ...]]] = {
 
 
 def robots_in_a_word(state: HostState) -> str:
-    """Return the state of the robots.txt of a host, from the scheme about which more is known."""
+    """Return the state of the robots.txt of a host, by the scheme (http, https) of which more is known."""
     found = [known.robots for known in state.robots.values()]
     if not found:
         return "not read"

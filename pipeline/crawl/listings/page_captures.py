@@ -1,7 +1,7 @@
 """Finds the archived answers of a page, chooses one by its time, and reads it by one ranged read.
 
-The tables of captures are asked first. Archives from before there were such tables are searched, which takes
-long; `crawlctl check --repair` lists them once and for all.
+The tables of captures are read first. Archives that are older than such tables must be searched, which takes
+long; `crawlctl check --repair` adds them to the tables.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _MAX_BODY = 1 << 30
 
 @dataclass(frozen=True)
 class ArchivedAnswer:
-    """An answer that the archives have, as it was read."""
+    """An archived answer that was read from its archive."""
 
     capture: CaptureRecord  # the record that was read
     seen: CaptureRecord  # the capture that was chosen: `capture`, or a revisit that found it unchanged
-    request: bytes  # empty if it was not asked for, or is not archived
+    request: bytes  # the bytes of the request; empty if not wanted, or not archived
     head: bytes
     body: bytes
 
@@ -75,9 +75,9 @@ class PageArchive:
         self._url = url
 
     def captures(self, at: str | None = None) -> list[CaptureRecord]:
-        """Return the captures until a time (its digits), the oldest first; without one at least the newest.
+        """Return the captures until a time (its digits), the oldest first; without it at least the newest.
 
-        Archives that are not listed are searched only if the tables cannot answer.
+        Archives that the tables do not cover are searched only if the tables have no answer.
         """
         listed = captures_of(self._store, self._snapshot, self._url)
         if at is not None:
@@ -96,7 +96,7 @@ class PageArchive:
         with_request: bool = False,
         strip: Sequence[str] = (),
     ) -> ArchivedAnswer:
-        """Read the newest of some captures (at least one); for a revisit, its original."""
+        """Read the newest of the given captures (at least one); for a revisit, read its original."""
         seen = captures[-1]
         capture = original_of(seen, captures)
         if capture is None:
@@ -133,7 +133,8 @@ def _imported_block(capture: CaptureRecord, url: str, strip: Sequence[str]) -> b
     for record in WarcReader(source, capture.offset):
         if record.offset != capture.offset:
             break
-        # Records that were compressed together have the same offset: the time tells the versions of a page.
+        # Records that were compressed together have the same offset: the time distinguishes versions of a
+        # page.
         if (_answered_url(record, strip), _time_of(record)) == (url, capture.time):
             return record.read()
     raise CorruptFile(
@@ -142,7 +143,7 @@ def _imported_block(capture: CaptureRecord, url: str, strip: Sequence[str]) -> b
 
 
 def _answered_url(record: WarcRecord, strip: Sequence[str]) -> str | None:
-    """Return the canonical URL that a record answers, None if the record is no such answer."""
+    """Return the canonical URL that a record answers; None if the record is not an answer."""
     try:
         return canonical(record.url or "", tuple(strip)) if record.type == "response" else None
     except UrlError:

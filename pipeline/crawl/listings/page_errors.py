@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 
 ERRORS = frozenset({Status.GONE, Status.FORBIDDEN, Status.EXCLUDED, Status.FAILED})
 FAILING = "failing"
-MAX_GROUPS = 1000  # held at once; servers send texts of any kind
+MAX_GROUPS = 1000  # the most groups held in memory; servers send any texts
 OTHER_REASONS = "other reasons"
-MAX_HOSTS = 1000  # that could not be asked, listed
+MAX_HOSTS = 1000  # the most hosts that are listed
 
 _NO_REASON = "no reason was given"
 _PARTICULARS = re.compile(r": .*|; .*| \(.*", re.DOTALL)
 
 
 class ErrorGroup(msgspec.Struct):
-    """Pages with the same kind of error; `reason` is whole while all have the same, else its beginning."""
+    """Pages with the same kind of error; `reason` is the text that all reasons begin with."""
 
     status: str
     reason: str
@@ -53,7 +53,7 @@ class SilentHost(msgspec.Struct, frozen=True):
     """A host that could not be asked, or not for all its pages; `not_before` is in UTC seconds."""
 
     host: str
-    failures: int  # in a row
+    failures: int  # how many requests failed in a row
     left: int  # URLs that were due and not requested when the last round ended
     reason: str
     not_before: float
@@ -65,7 +65,7 @@ def is_error(visits: VisitFields) -> bool:
 
 
 def is_failing(visits: VisitFields) -> bool:
-    """Return whether the last visit of a page failed, and the page has kept its status all the same."""
+    """Return whether the last visit of a page failed, although the page has kept its status."""
     return visits.tries > 0 and visits.status not in ERRORS
 
 
@@ -97,7 +97,7 @@ def _add(groups: dict[tuple[str, str], ErrorGroup], url: str, entry: WebEntry) -
 def silent_hosts(
     store: Store, snapshot: Snapshot, host: str | None, robots_retry: float
 ) -> tuple[list[SilentHost], int]:
-    """Return hosts that could not be asked, those with most failures first, and the number of all of them."""
+    """Return hosts that could not be asked, hosts with most failures first, and how many there are."""
     first = FirstItems[SilentHost](MAX_HOSTS, lambda one: (-one.failures, -one.left, one.host))
     for one in _silent(store, snapshot, host, robots_retry):
         first.add(one)
@@ -116,7 +116,7 @@ def _silent(
 
 
 def trouble_of_host(state: HostState) -> str:
-    """Return why a host could not be asked, or could not be asked for all that was due; empty if it could."""
+    """Return why a host could not be asked, or could not be asked for all that was due; "" if it was."""
     notes = [known.robots.note for known in state.robots.values() if known.robots.try_later]
     if notes:
         return notes[0]

@@ -1,4 +1,4 @@
-"""Lists the pages of a crawl or of a host, by status, as they lie in the WebDB."""
+"""Lists the pages of a crawl or of a host, by status, in the order of the WebDB."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
 
-# What `--status` takes, with FAILING, besides the names of statuses and HTTP codes.
+# The words that `--status` takes besides FAILING, the names of statuses, and HTTP codes.
 DUE, IS_LIVE = "due", "live"
 STATUS_NAMES = tuple(status.name.lower() for status in Status)
 STATUS_WORDS = (DUE, IS_LIVE, FAILING, *STATUS_NAMES)
@@ -42,7 +42,7 @@ class ListedPage(msgspec.Struct, frozen=True):
     next_visit: int
     due: bool
     depth: int
-    failed_tries: int  # in a row, until now
+    failed_tries: int  # how many tries failed in a row, up to the last
     reason: str
 
 
@@ -51,12 +51,12 @@ class Totals(msgspec.Struct, frozen=True):
 
     shown: int
     total: int | None
-    about: bool  # the total is an estimate
+    about: bool  # whether the total is an estimate
     statuses: dict[str, int]
 
     @property
     def pages(self) -> int:
-        """All pages of the crawl or of the host, of whatever status."""
+        """The number of all pages of the crawl or of the host, of any status."""
         return sum(self.statuses.values())
 
 
@@ -85,7 +85,7 @@ class PageList:
         self._is_whole = False
 
     def pages(self, limit: int | None) -> Iterator[ListedPage]:
-        """Yield the pages, at most `limit`; of a host all pages are read, because they are counted too."""
+        """Yield at most `limit` pages; all pages of a host are read, because they are counted too."""
         for rows in self._scan.rows(self._may_have):
             if self._host is not None:
                 self._statuses.update(STATUS_NAMES[value[STATUS]] for _, value in rows)
@@ -98,7 +98,7 @@ class PageList:
         self._is_whole = True
 
     def totals(self, limit: int | None) -> Totals:
-        """Return how many pages there are, by the counters of the parts where not all were read."""
+        """Return how many pages there are; if not all pages were read, by the counters of the WebDB parts."""
         shown = self._found if limit is None else min(self._found, limit)
         statuses = dict(self._statuses) if self._host is not None else _counted(self._snapshot)
         if self._is_whole:
@@ -115,7 +115,7 @@ class PageList:
         return sum(statuses.get(name, 0) for name in _names(self._wanted))
 
     def _may_have(self, entry: FileEntry) -> bool:
-        """Return whether a part may have wanted pages, by its counters; older parts do not count all."""
+        """Return whether a part may have wanted pages, by its counters; parts of older releases lack some."""
         if self._wanted == DUE:
             ranges = due_ranges(entry.counters)
             return not ranges or any(span.due(self._now) for span in ranges)
@@ -143,7 +143,7 @@ def is_status(word: str) -> bool:
 
 
 def _names(wanted: str | None) -> tuple[str, ...]:
-    """Return the names of the statuses that a word stands for; none if it is not about the status alone."""
+    """Return the names of the statuses that a word stands for; none if the status alone does not decide."""
     if wanted == IS_LIVE:
         return tuple(status.name.lower() for status in LIVE)
     return (wanted,) if wanted in STATUS_NAMES else ()
@@ -157,7 +157,7 @@ def _counted(snapshot: Snapshot) -> dict[str, int]:
 
 
 def _chooser(wanted: str | None, now: int) -> _Choose:
-    """Return the function that picks the wanted rows of many."""
+    """Return the function that selects the wanted rows among many rows."""
     if wanted is None:
         return lambda rows: rows
     if wanted == DUE:

@@ -1,4 +1,4 @@
-"""Finds the document of a page in the index; says why a page is not stored, and what to type."""
+"""Finds the document of a page in the index, or says why a page is not stored and what to type."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def stored_document(store: Store, snapshot: Snapshot, explanation: Explanation) 
 def require_captures(
     captures: Sequence[CaptureRecord], search: ArchiveSearch, explanation: Explanation, at: str | None = None
 ) -> None:
-    """Raise an error if there are no captures of a URL; it says what was searched, and why."""
+    """Raise an error if a URL has no captures; it says what was searched, and why there is none."""
     if captures:
         return
     if at is not None:

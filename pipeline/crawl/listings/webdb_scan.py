@@ -1,9 +1,9 @@
-"""Reads entries of the WebDB in this process, for commands by which a person looks into a crawl.
+"""Reads entries of the WebDB in this process, for commands that list or show parts of a crawl.
 
-A round never reads parts in the driver: that work belongs to tasks. To start a job for a look would take
-longer than the look, on a cluster by minutes. So a look reads parts here, as `crawlctl dump` does, within
-these bounds: it holds one block; the counters of the parts say which parts to open; and where the user has
-not asked for all, it ends after AT_ONCE entries and says so.
+A round never reads WebDB parts in the driver: that is the work of tasks. But for a list, starting a job would
+take longer than reading, on a cluster by minutes. So lists read parts here, as `crawlctl dump` does, within
+these bounds: only one block is in memory; the counters of the parts say which parts to open; and unless the
+user wants all, reading ends after AT_ONCE entries, and the list says so.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Rows = list[tuple[bytes, bytes]]  # WebDB keys and packed entries, in key order
 
-AT_ONCE = 1_000_000  # entries, which take a second or two
+AT_ONCE = 1_000_000  # entries; reading them takes one or two seconds
 _BATCH = 1024
 
 
@@ -34,9 +34,9 @@ def _no_sign(_done: int, _total: int) -> None:
 class WebDbScan:
     """One pass over the entries of a crawl, or of one host.
 
-    `total` is the number of entries of the whole crawl, `read` of those that were read so far, and `name` the
-    part that is being read, for errors. In a pass over the crawl, `sign` is called with `read` and `total`
-    after each block.
+    `total` is the number of entries of the whole crawl, `read` the number of entries read so far, and `name`
+    the part that is being read, for error messages. In a pass over the crawl, `sign` is called with `read`
+    and `total` after each block.
     """
 
     def __init__(
@@ -59,11 +59,11 @@ class WebDbScan:
 
     @property
     def left(self) -> int:
-        """The entries that the limit kept from being read."""
+        """How many entries were not read because of the limit."""
         return self.total - self.read if self._limit is not None and self.read >= self._limit else 0
 
     def rows(self, has_any: Callable[[FileEntry], bool] = bool) -> Iterator[Rows]:
-        """Yield the rows, many at a time; `has_any` says by its counters whether a part has to be opened."""
+        """Yield the rows in batches; `has_any` says, by the counters of a part, whether it must be opened."""
         if self._host is not None:
             yield from self._of_host(self._host)
             return
@@ -75,7 +75,7 @@ class WebDbScan:
                         return
 
     def rows_of(self, partition: int) -> Iterator[Rows]:
-        """Yield the rows of a partition, many at a time."""
+        """Yield the rows of a partition in batches."""
         part = open_part(self._store, self._snapshot, partition)
         if part is not None:
             self.name = part.name

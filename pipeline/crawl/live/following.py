@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 def follow(
     store: Store, clock: Callable[[], float] = time.time, sleep: Callable[[float], None] = time.sleep
 ) -> Iterator[LiveView]:
-    """Yield a view of the running command as often as it publishes, then a last view without one.
+    """Yield a view each time the running command publishes its status, then a last view without a status.
 
-    The last view tells whether the command has died. A command that takes the lease later is not followed.
+    The last view says whether the command has died. A command that takes the lease later is not followed.
     """
     pause = (REMOTE_SECONDS if "://" in store.uri else DISK_SECONDS) / 2
     first = view = look(store, clock())

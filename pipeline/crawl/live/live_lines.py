@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.live.live_status import LiveStatus, LiveView
 
 _INDENT = "  "
-_MISSED = 3  # statuses that must be missing before a command is called silent
+_MISSED = 3  # how many statuses in a row must be missing before a command is called silent
 
 
 def now_doing(status: LiveStatus, room: int = 1_000) -> str:
-    """Return in a line what a command is doing, without the figures for which there is no room."""
+    """Return one line about what a command is doing; figures that do not fit are left out."""
     if not status.step:
         return cut(f"between two steps{f': {escaped(status.said)}' if status.said else ''}", room)
     if status.is_silent:
@@ -54,7 +54,7 @@ def holder_line(holder: LeaseRecord) -> str:
 
 
 def death_sentence(status: LiveStatus) -> str:
-    """Return when a command has died, what it was doing, and what to type to go on."""
+    """Return when a command has died, what it was doing, and what to type to continue."""
     when, doing = utc(status.published), now_doing(status)
     return f"`crawlctl {status.command}` died at about {when} ({doing}); type it again, it goes on from there"
 
@@ -69,7 +69,7 @@ def silence_sentence(status: LiveStatus) -> str:
 
 
 def live_json(status: LiveStatus) -> dict[str, Any]:
-    """Return a status for `--json`: hosts and URLs have names for their fields, which the store saves."""
+    """Return a status for `--json`: unlike in the store, hosts and URLs have field names."""
     fields = {name: getattr(status, name) for name in status.__struct_fields__}
     rows = {name: [asdict(row) for row in fields[name]] for name in ("hosts", "urls")}
     return {**fields, **rows}

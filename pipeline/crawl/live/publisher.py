@@ -1,8 +1,9 @@
-"""LivePublisher: publishes what a command does in the store, from a thread of its own.
+"""LivePublisher: writes what a command does into the store, from its own thread.
 
-The thread takes what the display gets: the steps with the folder of their progress files, and the lines. A
-store that is slow or away delays only this thread. Its errors are dropped, because the command meets them
-itself where they matter. At its end the command waits for the thread no longer than a second.
+The thread gets the same input as the display: the steps, each with the folder of its progress files, and the
+lines. A store that is slow or cannot be reached delays only this thread. Its errors are ignored, because the
+command will meet the same errors where they matter. At its end the command waits for the thread at most one
+second.
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.leases.lease import Lease
     from crawlctl.pipeline.store.base import Store
 
-FIRST_SECONDS = 1.0  # a command that is over by then publishes nothing
-DISK_SECONDS = 1.0  # between two statuses
-REMOTE_SECONDS = 10.0  # the same on S3 and HDFS, where each status is some requests
-PATIENCE = 1.0  # seconds that the end of the command waits for the thread
+FIRST_SECONDS = 1.0  # a command that ends earlier publishes nothing
+DISK_SECONDS = 1.0  # seconds between two statuses
+REMOTE_SECONDS = 10.0  # the same on S3 and HDFS, where each status takes several requests
+PATIENCE = 1.0  # the most seconds that the command waits for the thread at its end
 _SAID_CHARS = 200
 
 
 @contextmanager
 def publishing(store: Store, lease: Lease, command: str, display: Display) -> Iterator[Display]:
-    """Publish what a command does while the block runs; yield the display that it must use for that."""
+    """Publish what a command does while the block runs; yield the display through which it must report."""
     publisher = LivePublisher(store, lease.owner, command)
     thread = threading.Thread(target=publisher.run, name="live status", daemon=True)
     thread.start()
@@ -66,11 +67,11 @@ class LivePublisher:
         self._command = command
         self._every = REMOTE_SECONDS if "://" in store.uri else DISK_SECONDS
         self._step: _RunningStep | None = None
-        self._number = 0  # of the last status that was tried
-        self._last_good = 0  # of the last status that was published without an error
+        self._number = 0  # the number of the last status that was tried
+        self._last_good = 0  # the number of the last status that was published without an error
 
     def run(self) -> None:
-        """Publish from time to time; at the end delete what was published."""
+        """Publish at regular times; at the end delete the published statuses."""
         pause = FIRST_SECONDS
         while not self.ended.wait(pause):
             pause = self._every
@@ -81,7 +82,7 @@ class LivePublisher:
                 drop_live(self._store, self._number, self._owner, self._last_good)
 
     def publish(self) -> None:
-        """Publish a status; the first time, delete what a killed command has left."""
+        """Publish a status; the first time, delete the statuses that a killed command has left."""
         if not self._number:
             drop_left_over(self._store, self._owner)
         self._number += 1
@@ -131,7 +132,7 @@ class LivePublisher:
 
 
 class PublishingDisplay(Display):
-    """Shows everything on another display, and lets the publisher know it."""
+    """Shows everything on another display, and passes it to the publisher."""
 
     def __init__(self, display: Display, publisher: LivePublisher) -> None:
         self._display = display

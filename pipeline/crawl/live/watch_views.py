@@ -1,4 +1,4 @@
-"""How `crawlctl status --watch` shows what it follows: moving on a terminal, else as lines or as JSON."""
+"""How `crawlctl status --watch` shows what it follows: redrawn on a terminal, else as lines or as JSON."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.state.live.live_status import LiveStatus, LiveView
 
-LINE_SECONDS = 10.0  # between two lines about the same step
+LINE_SECONDS = 10.0  # seconds between two lines about the same step
 
 
 class WatchLines:
-    """Prints a line for each step, and one from time to time while it runs."""
+    """Prints a line for each new step, and every LINE_SECONDS while it runs."""
 
     def __init__(self, again: str, clock: Callable[[], float] = time.monotonic) -> None:
         self.again = again  # the command that runs a crawl
@@ -50,7 +50,7 @@ class WatchLines:
             self.say(now_doing(view.status))
 
     def end(self, view: LiveView) -> None:
-        """Show how the command has ended, or that there was none."""
+        """Show how the command has ended, or that no command was running."""
         self.say(_ending(view, self.again, has_seen=self.has_seen))
 
     def say(self, line: str) -> None:
@@ -98,7 +98,7 @@ class WatchScreen(WatchLines):
         self._draw = draw
 
     def show(self, view: LiveView) -> None:
-        """Draw a view; how the command has ended is drawn in its place."""
+        """Draw a view; after the end of the command, draw how it has ended instead."""
         if view.is_running:
             self.has_seen = True
             size = output_columns() - 1, _rows() - 1

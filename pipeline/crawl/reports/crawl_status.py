@@ -1,4 +1,4 @@
-"""The state of a crawl in figures: pages, hosts in trouble, what falls due, and which process is using it.
+"""The state of a crawl in figures: pages, hosts with trouble, due URLs, and the process that is using it.
 
 It is read from the counters of the snapshot, the host tables, the journal of the open round and a listing of
 the store. No WebDB part is read.
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
 
-_MOST_ROWS = 1_000_000  # of host tables are read
+_MOST_ROWS = 1_000_000  # the most rows of host tables that are read
 
 
 class CrawlStatus(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,10 +49,10 @@ class CrawlStatus(msgspec.Struct, frozen=True, kw_only=True):
     round: int
     partitions: int
     files: int
-    bytes: int  # of the current snapshot
-    disk_bytes: int  # of all files in the store
+    bytes: int  # the bytes of the current snapshot
+    disk_bytes: int  # the bytes of all files in the store
     hosts: int
-    failing_hosts: dict[str, int]  # that failed at their last request, by the kind of the failure
+    failing_hosts: dict[str, int]  # how many hosts failed at their last request, by the kind of the failure
     urls: int
     statuses: dict[str, int]
     due: DueCounts
@@ -60,20 +60,21 @@ class CrawlStatus(msgspec.Struct, frozen=True, kw_only=True):
     trouble: list[HostTrouble]  # hosts that could not be asked, or failed at the last request
     index: dict[str, int]
     holder: str | None
-    live: LiveStatus | None  # the last that the holder, or a holder that has died, has published
+    # the last status that the holder of the lease, or a holder that has died, has published
+    live: LiveStatus | None
     has_died: bool  # whether the last command ended without giving back the lease
     is_suspended: bool  # whether the lease of the holder has run out, though its process has not ended
     open_round: OpenRound | None
     ranks: RankChanges  # the last ranking, and what has changed since
     rank_due: bool  # whether the next run that fetches something ranks
     why_rank: str  # the reason, for people
-    rounds_left: int  # of an interrupted or running `crawlctl run --iterations`
+    rounds_left: int  # how many rounds an interrupted or running `crawlctl run --iterations` still has to do
 
 
 def crawl_status(
     store: Store, snapshot: Snapshot, robots_retry: float, rank: RankSettings | None = None
 ) -> CrawlStatus:
-    """Return the state of a crawl; without a robots.txt, a host is asked again after `robots_retry`.
+    """Return the state of a crawl; a host without a readable robots.txt is asked again after `robots_retry`.
 
     `rank` are the settings by which the next run decides whether it ranks.
     """
@@ -121,7 +122,7 @@ def host_count(snapshot: Snapshot) -> int:
 
 
 def _trouble(store: Store, snapshot: Snapshot, robots_retry: float) -> list[HostTrouble]:
-    """Return the hosts with the most URLs that could not be asked for; memory is bounded."""
+    """Return the hosts with the most URLs that could not be requested; memory is bounded."""
     rows = islice(read_summaries(store, snapshot.files), _MOST_ROWS)
     found = _in_trouble(rows, robots_retry)
     return nlargest(SHOWN, found, key=lambda left: (left.urls, left.not_before))

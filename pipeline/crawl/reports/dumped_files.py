@@ -31,13 +31,13 @@ _SEGMENT_TABLES = ("docs", "links", "terms")  # tables that are also files of ea
 
 
 class Records(Protocol):
-    """Keys and values, with a header that says how they are to be read; `name` is for errors."""
+    """Keys and values of one table, and the header that says how to decode them; `name` is for errors."""
 
     name: str
 
     @property
     def header(self) -> Header:
-        """The header of the file, of a WebDB part that of its oldest layer."""
+        """The header of the file; for a WebDB part the header of its oldest layer."""
 
     def __iter__(self) -> Iterator[tuple[bytes, bytes]]: ...
 

@@ -1,4 +1,4 @@
-"""LeftHosts: which due URLs a run did not fetch, and why: a stuck crawl must not look finished.
+"""LeftHosts: which due URLs a run did not fetch, and why: a crawl that cannot go on must not look finished.
 
 Fetch tasks store in the state of a host how many of its URLs they left, and why (host_state.py). The files of
 a round have the states of all its hosts, so nothing else is read.
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.politeness.host_state import HostSummary
 
 SHOWN = 10  # hosts
-_KEPT = 100_000  # hosts; of further hosts only the URLs are counted
+_KEPT = 100_000  # how many hosts are remembered; for further hosts only the URLs are counted
 
 
 class HostTrouble(msgspec.Struct, frozen=True):
     """A host whose URLs were due and not fetched, or whose last request failed; the names are of `--json`."""
 
     host: str
-    urls: int  # that were due and not fetched
-    kind: str  # of the failure, such as dns (failure_kinds.py)
-    reason: str  # why its URLs were not asked for
+    urls: int  # how many URLs were due and not fetched
+    kind: str  # the kind of the failure, such as dns (failure_kinds.py)
+    reason: str  # why its URLs were not requested
     failure: str  # what happened at the last request, empty if it was answered
     not_before: float  # UTC seconds; when it may be asked again, 0 if at once
 
@@ -53,17 +53,17 @@ def trouble_of(host: str, row: HostSummary, robots_retry: float) -> HostTrouble:
 
 
 class LeftHosts:
-    """The hosts with URLs that were not fetched, each by the last round that met it."""
+    """The hosts with URLs that were not fetched, each with its state in the last round that had it."""
 
     def __init__(self, robots_retry: float = 0.0) -> None:
-        self.urls = 0  # of all hosts, that the last round left
+        self.urls = 0  # how many URLs of all hosts the last round has left
         self._robots_retry = robots_retry  # seconds after which a robots.txt that failed is asked for again
         self._hosts: dict[str, HostTrouble] = {}
         self._waiting: dict[str, HostTrouble] = {}  # of the last round: all its hosts with URLs left
         self._failing: dict[str, HostTrouble] = {}  # kind of failure → a host that failed so
 
     def begin_round(self) -> None:
-        """Begin a round, which meets its hosts anew."""
+        """Begin a round: forget the URLs that the round before has left."""
         self._waiting = {}
 
     def see(self, host: str, row: HostSummary, *, is_offline: bool = False) -> None:
@@ -81,16 +81,16 @@ class LeftHosts:
             self._hosts.pop(host, None)
 
     def by_size(self) -> list[HostTrouble]:
-        """Return the hosts that could not be asked, the one with the most URLs first."""
+        """Return the hosts that could not be asked, hosts with the most URLs first."""
         return sorted(self._hosts.values(), key=lambda one: (-one.urls, one.host))
 
     def next_ready(self, now: float) -> HostTrouble | None:
-        """Return the host of the last round that may be asked next, None if none has to wait."""
+        """Return the host of the last round that may be asked next; None if no host has to wait."""
         resting = (one for one in self._waiting.values() if one.not_before > now)
         return min(resting, key=lambda one: (one.not_before, one.host), default=None)
 
     def kinds(self) -> Counter[str]:
-        """Return the URLs that were left, by the kind of the failure of their host."""
+        """Return how many URLs were left, by the kind of the failure of their host."""
         kinds: Counter[str] = Counter()
         for one in self._hosts.values():
             kinds[one.kind] += one.urls
@@ -99,7 +99,7 @@ class LeftHosts:
         return kinds
 
     def example(self, kind: str) -> HostTrouble | None:
-        """Return a host that failed in this way, None if there is none."""
+        """Return a host with this kind of failure; None if there is none."""
         named = (one for one in self.by_size() if one.kind == kind)
         return next(named, self._failing.get(kind))
 
@@ -132,9 +132,9 @@ def _wait(one: HostTrouble, now: float) -> str:
 
 
 def nothing_fetched(counters: Mapping[str, int], left: LeftHosts, now: float) -> NothingFetched | None:
-    """Return the error of a run that has fetched no page although some were due, None if it has.
+    """Return the error of a run that has fetched no page although pages were due; None if it has fetched any.
 
-    `counters` are those of all runs of the command.
+    `counters` are the summed counters of all rounds of the command.
     """
     kinds = Counter(failures(counters)) + left.kinds()
     if counters.get(DISALLOWED):

@@ -1,4 +1,4 @@
-"""PageCounts: what became of the pages of a round or of a run, in words that people know."""
+"""PageCounts: the results of the pages of a round or of a run, under names that users know."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FAILED = "failed"
 
 
 class PageCounts(msgspec.Struct, frozen=True):
-    """Pages by what became of them; the names are those of `crawlctl run --json`."""
+    """Numbers of pages by their result; the names are the names in `crawlctl run --json`."""
 
     new: int = 0  # fetched for the first time
     changed: int = 0  # fetched again, with other words
@@ -33,9 +33,10 @@ class PageCounts(msgspec.Struct, frozen=True):
     redirected: int = 0
     gone: int = 0  # 404, 410
     forbidden: int = 0  # by the host (401, 403, 451) or its robots.txt
-    excluded: int = 0  # kept out of the index: by the rules of the crawl, a noindex, a type we do not read
-    failed: int = 0  # asked for, without a usable answer
-    not_asked: int = 0  # given up for this time, because their host fails
+    # kept out of the index: by the rules of the crawl, by noindex, or because of an unsupported type
+    excluded: int = 0
+    failed: int = 0  # requested, without a usable answer
+    not_asked: int = 0  # not requested in this round, because their host fails
 
     @property
     def fetched(self) -> int:
@@ -57,7 +58,7 @@ def counters_of(entries: Iterable[FileEntry]) -> Counter[str]:
 
 
 def page_counts(counters: Mapping[str, int]) -> PageCounts:
-    """Return what became of pages, by the counters of their runs."""
+    """Return the results of pages, from the counters of their runs."""
     kinds = {name: sum(counters.get(kind, 0) for kind in kinds) for name, kinds in _KINDS.items()}
     failed = sum(failures(counters).values())
     return PageCounts(

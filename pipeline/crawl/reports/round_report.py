@@ -20,19 +20,19 @@ _MAX_TIME = "round.max_time"
 
 @dataclass(frozen=True)
 class RoundReport:
-    """The figures of a committed round: the size of the WebDB after it, and what this run did for it."""
+    """The figures of a committed round: the size of the WebDB after it, and what this run did in it."""
 
     round: int
     urls: int
-    fetched: int  # pages that can be searched now; a 404 is none
-    fresh: int  # URLs that the round found
+    fetched: int  # pages that can be searched now; pages with status 404 do not count
+    fresh: int  # new URLs that the round found
     seconds: float
-    idle: bool = False  # it changed nothing: another round changes nothing before a host may be asked
-    is_offline: bool = False  # it asked hosts and could connect to none
-    left: int = 0  # URLs that were due and not fetched
+    idle: bool = False  # it changed nothing, and the next round will not either until a host may be asked
+    is_offline: bool = False  # it tried hosts and could connect to none
+    left: int = 0  # how many URLs were due and not fetched
     pages: PageCounts = field(default_factory=PageCounts)
     bytes: int = 0
-    earlier: int = 0  # pages that an earlier run had saved in this round
+    earlier: int = 0  # how many pages an earlier run had saved in this round
     ended_by: tuple[str, ...] = ()  # the settings whose limit ended the round
 
 

@@ -1,4 +1,4 @@
-"""RunReport: what a run has done, from its first round to its end, whatever ended it.
+"""RunReport: the results of a run from its first round to its end, however it ended.
 
 The driver adds each round. At the end the command closes the report: it asks the store what is left, and what
 an interrupted round has saved. All figures come from manifests, host tables and the journal; no WebDB part is
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.webdb.due import DueCounts
 
-LEFT = "left"  # counter of a run's outcomes: URLs that were due and not fetched
+LEFT = "left"  # a counter of a run's outcomes: how many URLs were due and not fetched
 _MOVING = (OUTCOMES, FRESH)  # kinds of files that change the WebDB
-_KEPT_HOSTS = 100_000  # whose pages are counted one by one
+_KEPT_HOSTS = 100_000  # the most hosts whose pages are counted per host
 
 
 @dataclass(frozen=True)
@@ -44,30 +44,30 @@ class OpenRound:
     """A round that was begun and not committed; the names are those of `--json`."""
 
     round: int
-    pages: int  # fetched and saved
-    urls: int  # handled, with those that brought no page
+    pages: int  # how many pages are fetched and saved
+    urls: int  # how many URLs are handled, including those without a page
 
     def without_handled(self, due: DueCounts) -> DueCounts:
-        """Return what is due now without what the round has handled; the snapshot does not know it yet."""
+        """Return the due URLs minus those handled by the open round, which the snapshot does not know yet."""
         return replace(due, now=max(0, due.now - self.urls))
 
 
 @dataclass(frozen=True)
 class RunEnd:
-    """What the store says when a run has ended."""
+    """What the store knows when a run has ended."""
 
     next_round: int  # the round that is open, or would be the next
-    urls: int  # known
+    urls: int  # how many URLs are known
     due: DueCounts
-    next_due: int | None  # UTC seconds
+    next_due: int | None  # when the next URL falls due, in UTC seconds
     open_round: OpenRound | None
-    goal: Goal | None  # of `--iterations`, if it was not reached
+    goal: Goal | None  # the goal of `--iterations`, if it was not reached
 
 
 class RunReport:
-    """The figures of one run; `hosts` counts its pages with content by host.
+    """The figures of one run, kept until it ends; `hosts` counts its pages with content per host.
 
-    `robots_retry` are the seconds after which a robots.txt that failed is asked for again.
+    `robots_retry` is how many seconds later a robots.txt that failed is requested again.
     """
 
     def __init__(self, robots_retry: float = 0.0) -> None:
@@ -77,11 +77,11 @@ class RunReport:
         self.hosts: Counter[str] = Counter()
         self.left = LeftHosts(robots_retry)
         self.ranks: RankVerdict | None = None  # whether the run has ranked, and why
-        self.earlier = 0  # pages of the first round that an earlier run had saved
+        self.earlier = 0  # how many pages of the first round an earlier run had saved
         self._earlier_files: frozenset[str] = frozenset()
 
     def begin_round(self, saved: Iterable[FileEntry]) -> None:
-        """Begin a round of which an earlier run has saved some files."""
+        """Begin a round; an earlier run may have saved files of it."""
         self.has_begun = True
         self._earlier_files = frozenset(entry.name for entry in saved)
         self.left.begin_round()
@@ -122,7 +122,7 @@ class RunReport:
         return report
 
     def close(self, store: Store) -> RunEnd:
-        """Return what is left, and add the pages that an interrupted round has saved."""
+        """Return what is left to do, and count the pages that an interrupted round has saved."""
         snapshot = load_current(store)
         number, now = snapshot.round + 1, int(time.time())
         saved = saved_files(store, number)

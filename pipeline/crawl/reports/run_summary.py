@@ -49,7 +49,7 @@ def summary_lines(
 
 
 def summary_json(report: RunReport, end: RunEnd, following: str = "") -> dict[str, Any]:
-    """Return everything that is known about a run under the names that docs/operations.md lists."""
+    """Return all figures of a run under the names that docs/operations.md lists."""
     hosts = report.hosts.most_common(_JSON_HOSTS)
     pages = page_counts(report.counters)
     shown = sum(number for _, number in hosts)
@@ -139,7 +139,7 @@ def _earlier(report: RunReport) -> Iterator[str]:
 
 
 def _ranks(report: RunReport) -> Iterator[str]:
-    """Yield why the pages were not ranked at the end; that they were is no news."""
+    """Yield why the pages were not ranked at the end; if they were, yield nothing."""
     if report.rounds and report.ranks and not report.ranks.is_due:
         yield report.ranks.why
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.crawl.reports.crawl_status import CrawlStatus
 
-# Each status in a word or two, and what it means; in the order of a newcomer's questions.
+# Each status in one or two words, and its meaning; in the order in which a newcomer asks.
 _WORDS = {
     "fetched": ("new or changed", "can be searched; new or changed at the last visit"),
     "unchanged": ("unchanged", "can be searched; as before at the last visit"),

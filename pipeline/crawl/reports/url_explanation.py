@@ -47,7 +47,7 @@ class StandIn:
 
     url: str
     entry: WebEntry | None
-    is_here: bool  # in the same partition, where the WebDB merge knows its state
+    is_here: bool  # whether it is in the same partition, where the WebDB merge knows its state
 
     @property
     def status(self) -> str:
@@ -57,7 +57,7 @@ class StandIn:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Everything that is known about a URL; `why` says it in a sentence."""
+    """All facts that are known about a URL; `why` sums them up in a sentence."""
 
     url: str
     partition: int
@@ -73,7 +73,7 @@ class Explanation:
 def explain_url(
     store: Store, snapshot: Snapshot, config: Config, url: str, now: float, *, look_around: bool = False
 ) -> Explanation:
-    """Explain a canonical URL; with `look_around` also by its neighbours."""
+    """Explain a canonical URL; `look_around` also reads the entries of related URLs."""
     host = host_of(url)
     entry = lookup(store, snapshot, url)
     hosts = () if config.scope.include else seed_hosts(store, snapshot)

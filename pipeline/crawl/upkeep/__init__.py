@@ -1,1 +1,1 @@
-"""What keeps a crawl whole and small: which checks, repairs and collections of garbage?"""
+"""How are crawls checked and repaired, and how is garbage deleted?"""

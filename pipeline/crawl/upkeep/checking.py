@@ -1,4 +1,4 @@
-"""Checks a crawl: every file of a snapshot, and the small files that say what the crawl is doing."""
+"""Checks a crawl: every file of a snapshot, its other snapshots, the journal and the lease."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Checked:
-    """What a check of a snapshot has found; without findings all is sound."""
+    """The findings of a check of a snapshot; without findings the crawl is sound."""
 
     snapshot: Snapshot
     findings: tuple[Finding, ...]
@@ -60,7 +60,7 @@ def check_records(store: Store, snapshot: Snapshot) -> Iterator[Finding]:
     for number in snapshot_numbers(store):
         try:
             load_snapshot(store, number)
-        except MissingFile:  # a run collects garbage meanwhile
+        except MissingFile:  # a running command has deleted it as garbage meanwhile
             continue
         except CorruptFile as err:
             reason = f"it is damaged: {err.reason}; no other file needs it, and `crawlctl gc` deletes it"
@@ -75,7 +75,7 @@ def check_records(store: Store, snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def find_whole(work: Work) -> Snapshot | None:
-    """Return the newest snapshot that is whole, to go back to after the current one was damaged."""
+    """Return the newest undamaged snapshot, to return to if the current snapshot is damaged."""
     for number in reversed(snapshot_numbers(work.store)):
         try:
             snapshot = load_snapshot(work.store, number)

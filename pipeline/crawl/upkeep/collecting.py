@@ -20,14 +20,15 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.crawl.work import Work
     from crawlctl.pipeline.state.garbage import Collected
 
-MOST_AFTER_A_RUN = 20_000  # files: a run ends within seconds, and the next run deletes the rest
-NOTEWORTHY = 1 << 20  # bytes
+# the most files deleted after a run, so that it ends within seconds; the next run deletes the rest
+MOST_AFTER_A_RUN = 20_000
+NOTEWORTHY = 1 << 20  # bytes; smaller amounts of deleted files are not reported
 
 
 def collect_garbage(work: Work, *, dry_run: bool = False) -> tuple[Collected, Purged | None]:
     """Delete old snapshots and all files that nothing names, as the gc settings say; then forgotten pages.
 
-    Forgotten pages come last, because to remove them takes room on the disk.
+    Forgotten pages are removed last, because removing them needs free disk space.
     """
     with leased_crawl(work, "gc", runs_jobs=False, on_full_disk=True) as crawl:
         collected = _collect(crawl, dry_run=dry_run)
@@ -35,7 +36,7 @@ def collect_garbage(work: Work, *, dry_run: bool = False) -> tuple[Collected, Pu
 
 
 def collect_after_run(crawl: LeasedCrawl, began_with: int) -> None:
-    """Delete what a run has made superfluous, unless the settings say no; say so if it is much.
+    """Delete the files that a run has made superfluous, if gc.auto is set; report large amounts.
 
     The snapshot that the run began with is kept, so that `crawlctl rollback` can undo the run, and so are
     snapshots younger than `gc.min_age`: a user may still want to undo what made them. Forgotten
@@ -69,7 +70,7 @@ def _collect(
         min_age=settings.min_age,
         now=time.time(),
         dry_run=dry_run,
-        # No snapshot names yet what a killed run has done of its round.
+        # No snapshot names the files yet that a killed run has written for its round.
         also_keep=open_round_files(crawl.store, crawl.next_round),
         also_snapshots=also_snapshots,
         most=most,

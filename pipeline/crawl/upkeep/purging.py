@@ -1,4 +1,4 @@
-"""Deletes what is left of forgotten pages: WebDB rows, archived records, text in the index, old snapshots."""
+"""Deletes the data of forgotten pages: WebDB rows, archived records, text in the index, old snapshots."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.snapshots import Snapshot
 
-_ANY_AGE = 86_400.0  # seconds: more than clocks differ
+_ANY_AGE = 86_400.0  # seconds; no two clocks differ by more
 
 
 @dataclass(frozen=True)
 class Purged:
-    """What was removed: pages of the WebDB, records of the archive, and older snapshots that named them."""
+    """What was removed: numbers of WebDB pages, archived records, and older snapshots that named them."""
 
     pages: int
     records: int
@@ -42,15 +42,15 @@ class Purged:
 
 
 def purge_forgotten(crawl: LeasedCrawl) -> Purged | None:
-    """Remove the pages that the rules in scope.forgotten match; None if there is nothing left to remove.
+    """Remove the pages that the rules in scope.forgotten match; None if there is nothing to remove.
 
-    Afterwards no snapshot and no file is left that holds them, whatever the gc settings say. While a round is
-    open nothing is done: its files may hold such pages too.
+    Afterwards no snapshot and no file holds these pages, whatever the gc settings say. While a round is open
+    nothing is removed, because its files may hold such pages too.
     """
     rules = crawl.work.config.scope.forgotten
     done = purged_rules(crawl.store, crawl.snapshot)
     if set(rules) == done:
-        older = _delete_older(crawl, done)  # a gc may have been killed before it could
+        older = _delete_older(crawl, done)  # an earlier gc may have been killed before it did this
         return Purged(0, 0, older) if older else None
     if is_round_open(crawl.store, crawl.next_round):
         crawl.work.display.say("forgotten pages are deleted when the open round is finished (`crawlctl run`)")
@@ -78,7 +78,7 @@ def _delete_older(crawl: LeasedCrawl, rules: frozenset[str]) -> tuple[int, ...]:
         keep=max(1, len(newer)),
         min_age=0,
         now=time.time() + _ANY_AGE,
-        also_keep=open_round_files(crawl.store, crawl.next_round),  # the goal of a run, and what it has spent
+        also_keep=open_round_files(crawl.store, crawl.next_round),  # the goal and the costs of a run
     )
     return deleted.snapshots
 
@@ -104,7 +104,7 @@ def _purge(work: Work, snapshot: Snapshot, rules: tuple[str, ...]) -> tuple[Purg
 
 
 def _remaining(work: Work, snapshot: Snapshot, purged: tuple[PurgedPartition, ...]) -> tuple[FileEntry, ...]:
-    """Return the files of the crawl without the purged pages, with an index and ranks that fit."""
+    """Return the files of the crawl without the purged pages, with a matching index and matching ranks."""
     if not purged:
         return snapshot.files
     dropped = {name for one in purged for name in one.dropped}

@@ -25,9 +25,9 @@ def relisted(
 ) -> tuple[FileEntry, ...]:
     """Return the files of a draft with tables of captures that fit its archives.
 
-    Archives that no table covers are read. So are those of the partitions in `suspects`, whose tables have
-    lost captures; if that does not bring all of them back, the archives of all partitions are read. Captures
-    of pages that `rules` match are dropped, and those whose archive is gone.
+    Archives that no table covers are read. Also read are the archives of the partitions in `suspects`, whose
+    tables have lost captures; if that does not restore all captures, the archives of all partitions are read.
+    Captures of pages that match `rules`, and captures whose archive is gone, are dropped.
     """
     files = _relist(work, draft, rules, suspects)
     made = replace(draft, files=files)
@@ -53,7 +53,7 @@ def _relist(
 
 
 def _unlisted(entry: FileEntry, suspects: Collection[int]) -> FileEntry:
-    """Return an archive of some partitions without the counter which says that tables cover it."""
+    """Return the entry of an archive; in these partitions without the counter that marks it as listed."""
     if entry.kind != PAGES or entry.partition not in suspects:
         return entry
     return replace(entry, counters={name: n for name, n in entry.counters.items() if name != LISTED})

@@ -1,4 +1,4 @@
-"""Repairs a crawl: makes again what is damaged, from what is sound.
+"""Repairs a crawl: restores damaged files from sound files.
 
     side files, dictionary        a merge of the partition writes them from the segments and the WebDB
     segments, documents           the archive is replayed; the merge indexes the pages again
@@ -10,8 +10,8 @@
     captures                      sound rows are kept; archives that no table covers are read for the others
     history                       its sound rows are kept
 
-A page that cannot be brought back is due at once. All of it works on a draft: a snapshot that no reader sees
-before its one commit. The damaged snapshot stays as it is until `crawlctl gc` deletes it.
+A page that cannot be brought back is due at once. The whole repair works on a draft: a snapshot that no
+reader sees before it is committed once. The damaged snapshot stays as it is until `crawlctl gc` deletes it.
 """
 
 from __future__ import annotations
@@ -70,22 +70,22 @@ _RANKING = (GRAPH, RANKS, PRIORS)
 
 @dataclass(frozen=True)
 class Repaired:
-    """What a repair has done: the check before it, the snapshot that it has committed, and what was lost."""
+    """The result of a repair: the check before it, the snapshot that it has committed, and the losses."""
 
     checked: Checked
-    snapshot: Snapshot | None  # None: nothing was to be repaired
-    rows_lost: int = 0  # of the WebDB; what the archive and links say about them is there again
+    snapshot: Snapshot | None  # None: nothing had to be repaired
+    rows_lost: int = 0  # lost rows of the WebDB; facts that are in the archive and in links are restored
     documents_lost: int = 0  # pages that are due because their document is lost
     records_lost: int = 0  # pages that are due because the archive has lost them
-    settings: FoundSettings | None = None  # the settings that it has found again
-    listed: int = 0  # archives from before there were captures, which the tables cover now
-    history_lost: int = 0  # rows of the history
-    imported_lost: int = 0  # pages whose document only an archive of the user has
+    settings: FoundSettings | None = None  # the settings that it has restored
+    listed: int = 0  # archives older than tables of captures, which the tables cover now
+    history_lost: int = 0  # lost rows of the history
+    imported_lost: int = 0  # lost pages whose document is only in an archive of the user
     places_lost: int = 0  # answers in imported archives whose place is no longer known
 
 
 def repair(work: Work) -> Repaired:
-    """Check the current snapshot, make again what is damaged, and commit the result."""
+    """Check the current snapshot, restore damaged files, and commit the result."""
     with leased_crawl(work, "check --repair") as crawl:
         work = crawl.work
         checked = check_snapshot(work, crawl.snapshot)
@@ -138,7 +138,7 @@ def _found_settings(work: Work, snapshot: Snapshot) -> FoundSettings:
 
 
 def _rebuilt(work: Work, before: Snapshot, damage: Damage) -> tuple[tuple[FileEntry, ...], Counter[str]]:
-    """Make the files of a sound snapshot step by step; return them, and what was lost."""
+    """Make the files of a sound snapshot step by step; return the files and the losses."""
     now = int(time.time())
     sound = damage.sound_files()
     history, rows_of_history = salvaged_history(work.store, before.files, sound)
@@ -181,7 +181,7 @@ def _run(work: Work, draft: Snapshot, now: int, lines: Iterable[PartitionRepair]
 def _replayed(
     work: Work, before: Snapshot, draft: Snapshot, damage: Damage, *, rows_lost: bool
 ) -> tuple[FileEntry, ...]:
-    """Replay the archives: for documents, and if rows of the WebDB are lost, of all partitions for links."""
+    """Replay archives to restore documents; if WebDB rows are lost, replay all partitions for links."""
     if not rows_lost:
         wants = ReplayWants(documents=True)
         return replay(work, draft, wants, partitions=damage.without_documents, is_draft=True)
@@ -200,7 +200,7 @@ def _imported(files: Iterable[FileEntry]) -> int:
 
 
 def _lost_pages(work: Work, outcomes: Iterable[FileEntry]) -> Counter[str]:
-    """Count the pages that have lost something, by what it is; pages that no run fetches apart."""
+    """Count the pages with losses by kind of loss; pages that no run fetches are counted separately."""
     from crawlctl.pipeline.webdb.records import Kind
     from crawlctl.pipeline.webdb.row_files import read_outcomes
 

@@ -1,10 +1,10 @@
-"""Blocks of bytes behind a head that says how long they are, with one checksum: the frame of both tables.
+"""The frame of word tables and title tables: a head with the lengths of blocks, a checksum, the blocks.
 
     length of the head (4 bytes, little-endian)
     head: MessagePack [version, CRC-32 of the rest, number of entries, [length of each block, …]]
     the blocks, one after the other
 
-A block is lines, deflated (raw), or numbers (little-endian).
+A block has either lines, compressed with raw deflate, or numbers (little-endian).
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ def split_blocks(data: bytes, count: int, name: str) -> tuple[int, list[bytes]]:
 
 
 def lines_block(lines: Iterable[str]) -> bytes:
-    """Return the block of lines; none of them has a line break."""
+    """Return the block of some lines; no line may contain a line break."""
     data = "\n".join(lines).encode("utf-8", "replace")
     packed: bytes = isal_zlib.compress(data, _LEVEL, RAW_DEFLATE_BITS)
     return packed
 
 
 def numbers_block(code: str, numbers: Iterable[int]) -> bytes:
-    """Return the block of numbers of a type code of `array`."""
+    """Return the block of some numbers; `code` is a type code of the module `array`."""
     held = array(code, numbers)
     if sys.byteorder == "big":
         held.byteswap()

@@ -18,15 +18,16 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.arrays.byte_strings import ByteStrings
 
 _LONG_BYTES = np.dtype(LONG_COLUMNS).itemsize
-_COUNT_AT = 2  # the byte at which the count begins in a long term info
-_MOST = 1 << 20  # words held in memory at once
+_COUNT_AT = 2  # the offset of the number of documents in a long term info, in bytes
+_MOST = 1 << 20  # the most words held in memory at once
 _LAST_MARK = FORM_MARK[0]
 
 
 class CountedWords:
-    """The words as they are written, and in how many documents each is, in any language.
+    """The words of one shard as they are written, with the number of documents of each, for one merge.
 
-    If there are very many, words that only one document has are dropped, then words of two, and so on.
+    If there are too many words, words that only one document has are dropped, then words of two documents,
+    and so on.
     """
 
     def __init__(self) -> None:

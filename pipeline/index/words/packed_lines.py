@@ -1,6 +1,6 @@
-"""PackedLines: the lines of a block, which are not split before many of them are asked for.
+"""PackedLines: the lines of a block, which are split only when many of them are needed.
 
-A process that completes one search needs a few lines of each table. To split all lines of a large crawl's
+A process that completes one search needs a few lines of each table. Splitting all lines of a large crawl's
 titles would take half of its time.
 """
 
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _BREAK = b"\n"
-_WINDOW = 1 << 10  # bytes whose line breaks are counted together; a line is looked for in one window
-_FEW = 50  # look-ups, more than one completion needs; for a process that does more, all lines are split
-_IgzipError = cast("type[Exception]", isal_zlib.error)  # its stub takes the class for an instance
+# bytes per window: line breaks are counted per window, and a line is searched in one window
+_WINDOW = 1 << 10
+_FEW = 50  # look-ups, more than one completion needs; after this number all lines are split
+_IgzipError = cast("type[Exception]", isal_zlib.error)  # its type stub declares the class as an instance
 
 
 class PackedLines:
@@ -51,7 +52,7 @@ class PackedLines:
         return iter(self._lines)
 
     def first_from(self, wanted: bytes) -> int:
-        """Return the number of the first line that is not less, of lines in byte order."""
+        """Return the number of the first line that is not less than `line`; lines are in byte order."""
         if self._is_split():
             return bisect_left(self._lines, wanted)
         if not self._count:
@@ -77,7 +78,7 @@ class PackedLines:
         return self._asked > _FEW
 
     def _start_of(self, index: int) -> int:
-        """Return where a line begins: behind as many line breaks as there are lines before it."""
+        """Return where a line begins: behind the line break that ends the line before it."""
         window = bisect_left(self._breaks, index)
         seen = self._breaks[window - 1] if window else 0
         at = window * _WINDOW

@@ -2,13 +2,14 @@
 
     keys      the folded words of each title or heading, in byte order (lines)
     texts     the title or heading as it is shown (lines)
-    anchors   of a heading `#` and where it lies in its page, if that is known; of a title nothing (lines)
+    anchors   of a heading: `#` and its anchor in the page, if known; of a title: nothing (lines)
     urls      of the documents, by ordinal; nothing for a document without an entry (lines)
     ordinals  the document of each entry (4 bytes)
 
-The frame is that of checked_blocks.py. What ranks an entry, the prior of its document, changes while
-segments do not, so it is not here. Of the same words, as `see also`, a few entries are kept, and of a page
-its title and first headings; if there are still too many, the last headings of pages are left out.
+The frame is that of checked_blocks.py. Entries are ranked by the priors of their documents. Priors change and
+segments do not, so priors are not in this table. Only a few entries with the same words (such as `see also`)
+are kept, and per page its title and first headings. If there are still too many entries, the last headings of
+pages are left out.
 """
 
 from __future__ import annotations
@@ -38,16 +39,16 @@ if TYPE_CHECKING:
 
 MAX_ENTRIES = 1 << 16
 
-_MAX_HEADINGS = 12  # of a page
-_MAX_SAME = 4  # entries of the same words
-_MAX_CHARACTERS = 100  # of a title; a longer one is a sentence that nobody types
+_MAX_HEADINGS = 12  # the most headings per page
+_MAX_SAME = 4  # the most entries with the same words
+_MAX_CHARACTERS = 100  # the most characters of an entry; longer titles are sentences that nobody types
 
 
 class TitleEntry(NamedTuple):
     """A title or heading of a document."""
 
     key: str  # its folded words, with a space between
-    place: int  # among the title and headings of its page, from 0 for the title
+    place: int  # 0: the title of the page; 1: its first heading, and so on
     url: str
     text: str
     anchor: str

@@ -1,8 +1,8 @@
 """The word table: the words of the index as they are written, each with its number of documents.
 
 A merge writes one table beside each shard of a layer of the dictionary, with the words of that shard. It has
-only words of letters, and of these the ones in the most documents: corrections and completions are taken from
-it, and the rest of the words are in the dictionary anyway. So a table is never large, and is read whole.
+only words of letters, and only the words that the most documents have. Corrections and completions are taken
+from it; all other words are in the dictionary only. So a table is never large, and is read whole.
 
     words      in byte order (lines)
     documents  how many documents have each word (4 bytes)
@@ -11,8 +11,8 @@ it, and the rest of the words are in the dictionary anyway. So a table is never 
 
 The frame is that of checked_blocks.py. The deletion index holds a hash of each word, and of each word with
 one character left out. Two words that are one slip apart (a character dropped, added or changed, or two
-swapped) have one of these in common, wherever the slip is. So all words near a wrong one are found by some
-ten searches in an array, and nothing is unpacked for it.
+swapped) have one of these hashes in common, wherever the slip is. So all words near a wrong word are found by
+about ten searches in an array; nothing must be decompressed.
 """
 
 from __future__ import annotations
@@ -41,13 +41,15 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
 
-WORDS = "words"  # the file, beside `data` and `index` of the dictionary
-MAX_WORDS = 1 << 16  # of the whole index
-LONGEST = 32  # characters of a word; a longer one is none that people type
+WORDS = "words"  # the name of the file, beside `data` and `index` of the dictionary
+MAX_WORDS = 1 << 16  # the most words of all tables of the index
+LONGEST = 32  # the most characters of a word; people do not type longer words
 
-_BASE = 0x01000193  # of the hash, a polynomial of the characters modulo 2³²
-_NEEDED = (200, 2000)  # documents from which on a word needs two, and three
-_ONE_MORE = 10_000  # documents, for each of which it needs one more
+_BASE = 0x01000193  # the base of the hash, a polynomial of the characters modulo 2³²
+# if the most frequent word is in this number of documents, a word must be in two; or in three
+_NEEDED = (200, 2000)
+# for each time the most frequent word has this number of documents, a word must be in one more
+_ONE_MORE = 10_000
 
 
 def write_words(
@@ -61,8 +63,7 @@ def write_words(
 ) -> FileEntry:
     """Write the table of the words that are in the most documents, at most `limit`.
 
-    In an index of some size, a word that hardly any document has is a slip of its writer more often than not,
-    and is left out.
+    In a large index, a word that only one or two documents have is usually a typing error, and is left out.
     """
     least = least_documents(max(documents.values(), default=0))
     common = [(count, word) for word, count in documents.items() if count >= least]
@@ -77,7 +78,7 @@ def write_words(
 
 
 def least_documents(most: int) -> int:
-    """Return how many documents a word must be in, if the most frequent word is in so many."""
+    """Return how many documents a word must be in, if the most frequent word is in `most` documents."""
     return 1 + sum(most >= size for size in _NEEDED) + most // _ONE_MORE
 
 
@@ -91,7 +92,7 @@ def _deletion_index(words: list[str]) -> tuple[bytes, bytes]:
         owners = np.flatnonzero(lengths == length)
         text = "".join([words[owner] for owner in owners.tolist()])
         characters = np.frombuffer(text.encode("utf-32-le"), "<u4").reshape(-1, length)
-        for left_out in range(length + 1):  # the last leaves none out
+        for left_out in range(length + 1):  # the last number leaves no character out
             hashed = np.zeros(len(owners), np.uint32)
             for column in range(length):
                 if column != left_out:
@@ -124,7 +125,7 @@ class WordTable:
         self.words = PackedLines(lines, self._count, name)  # in byte order, in UTF-8
         self._documents = numbers_in("I", counts, self._count, name)
 
-    # Only corrections ask for these two, which are most of the table.
+    # Only corrections use hashes and owners, which are most of the table.
     @cached_property
     def _owners(self) -> array[int]:
         return numbers_in("H", self._packed_owners, len(self._packed_owners) // 2, self._name)
@@ -138,7 +139,7 @@ class WordTable:
 
     @cached_property
     def most(self) -> int:
-        """The documents of the most frequent word."""
+        """How many documents the most frequent word is in."""
         return max(self._documents, default=0)
 
     def documents(self, word: str) -> int:
@@ -150,7 +151,8 @@ class WordTable:
     def sharing(self, texts: Iterable[str]) -> set[tuple[str, int]]:
         """Return the words that are one of these texts, or are with one character left out.
 
-        Each comes with its number of documents. A few others may be among them, whose hash is the same.
+        Each word is returned with its number of documents. A few other words with the same hash may be among
+        them.
         """
         owners: set[int] = set()
         for hashed in map(_hash, texts):

@@ -37,20 +37,20 @@ class Page(msgspec.Struct, frozen=True):
     similar: int = 0
     details: ShownDetails = ShownDetails()
     explanation: Explanation | None = None
-    anchor: str = ""  # of the section that defines the name that was asked for
+    anchor: str = ""  # the anchor of the section that defines the name in the query
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """The pages that were asked for, and what there is to say about the whole answer."""
+    """The pages of one answer, and the counts and notices that hold for the whole answer."""
 
     query: str
     total: int
     partial: int
     pages: tuple[Page, ...]
     notices: tuple[str, ...]
-    suggestions: dict[str, str]  # better spellings of words that no page has, or hardly any
+    suggestions: dict[str, str]  # better spellings of words of the query that no page, or nearly no page, has
     facets: tuple[Facet, ...] = ()
-    unknown: tuple[str, ...] = ()  # words that no page has
+    unknown: tuple[str, ...] = ()  # words of the query that no page has
 
 
 def answer(searcher: Searcher, query: Query, options: SearchOptions = DEFAULT_OPTIONS) -> Answer:

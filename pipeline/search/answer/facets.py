@@ -1,8 +1,9 @@
 """Facets: how many of the pages that match are of each site, language, type, year and value of a field.
 
 Sites, languages and years are columns: counting takes time with the number of matches. Types and fields are
-keywords: their posting lists are intersected with the matches, the longest first, until no list that is left
-can be among the first few. So the lists that are read stay few where a field has many values.
+keywords: their posting lists are intersected with the matches, the longest list first. This ends when no
+remaining list can have one of the greatest counts. So only a few lists are read, even where a field has many
+values.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.evaluate.matches import Matches
     from crawlctl.pipeline.search.open.searcher import Searcher
 
-    Row = tuple[bytes, list[TermInfo]]  # a keyword, and where its posting lists lie
+    Row = tuple[bytes, list[TermInfo]]  # a keyword, and where its posting lists are stored
 
-SHOWN = 10  # values of a facet
-MAX_KEYWORDS = 20_000  # of all fields
+SHOWN = 10  # how many values of a facet are shown
+MAX_KEYWORDS = 20_000  # how many keywords of all fields together are read
 _FIRST_YEAR = 1970
-UNKNOWN = ""  # the value of pages of which none is known
+UNKNOWN = ""  # stands for pages without a known value
 
 _rows_of: WeakKeyDictionary[Searcher, dict[str, list[Row]]] = WeakKeyDictionary()
 
@@ -43,13 +44,13 @@ _rows_of: WeakKeyDictionary[Searcher, dict[str, list[Row]]] = WeakKeyDictionary(
 def facets_of(searcher: Searcher, matches: Matches, most_lists: int) -> tuple[Facet, ...]:
     """Return the facets of the pages that match: site, language, type, year, then the fields by name.
 
-    Of a field, the `most_lists` values that most pages have are looked at.
+    For each field, only the `most_lists` values that the most pages have are counted.
     """
     return _Facets(searcher, np.asarray(matches.documents(), np.int64), most_lists).all()
 
 
 class _Facets:
-    """Counts the facets of some documents, which rise."""
+    """Counts the facets of some documents, given in rising order of their numbers."""
 
     def __init__(self, searcher: Searcher, documents: NDArray[np.int64], most_lists: int) -> None:
         self._searcher = searcher
@@ -102,7 +103,7 @@ class _Facets:
         return found
 
     def _columns(self, name: str) -> Iterator[NDArray[np.integer]]:
-        """Yield the numbers of the matches in a column, by segment; pages not fetched have a 0."""
+        """Yield the values of the matches in a column, segment by segment; pages not fetched have a 0."""
         for segment, ordinals in self._by_segment():
             if self._reader.segments[segment].frontier:
                 yield np.zeros(len(ordinals), np.int64)
@@ -125,7 +126,7 @@ class _Facets:
                 yield facet if is_whole else Facet(facet.name, facet.counts, complete=False)
 
     def _field(self, name: str, rows: list[Row]) -> Facet:
-        """Return the facet of a field; a list shorter than the last count shown is not read."""
+        """Return the facet of a field. A posting list shorter than the least count shown is not read."""
         found = Counter[str]()
         looked_at = 0
         for term, infos in rows:
@@ -166,7 +167,7 @@ def _postings(infos: Iterable[TermInfo]) -> int:
 
 
 def _facet(name: str, counts: Counter[str]) -> Facet:
-    """Return the facet with the values that most pages have; a value that is not known comes last."""
+    """Return the facet with the values that the most pages have; pages without a value come last."""
     ordered = sorted(counts.items(), key=lambda item: (item[0] == UNKNOWN, -item[1], item[0]))
     known = [FacetCount(*item) for item in ordered if item[0] != UNKNOWN]
     unknown = [FacetCount(*item) for item in ordered if item[0] == UNKNOWN]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.query.tree import Query
     from crawlctl.pipeline.text.documents.page import Section
 
-# A word that is in fewer than one of this many documents may be a slip, of the user or of a page.
+# A word that fewer than one document in this many has may be a typing error, of the user or of a page.
 RARE_IN = 1000
 
 # A plan with more postings is answered sooner with numpy, although to import it takes a tenth of a second.
@@ -40,7 +40,7 @@ PLAIN_POSTINGS = 250_000
 
 
 Safe = Literal["off", "moderate", "strict"]
-# How explicit a page is, at least, that is left out.
+# The least level of explicitness at which a page is left out, per level of safe search.
 _LEAST_HIDDEN = {"moderate": CLEARLY_EXPLICIT, "strict": A_LITTLE_EXPLICIT}
 
 
@@ -48,14 +48,14 @@ class SearchOptions(msgspec.Struct, frozen=True):
     """How many documents of an answer are returned, and in which order."""
 
     limit: int = 10
-    offset: int = 0  # the first documents, left out
+    offset: int = 0  # how many of the best documents to skip
     sort: Literal["score", "date"] = "score"
-    strict: bool = False  # no documents with only some of the words
+    strict: bool = False  # return no documents that have only some of the words
     explain: bool = False
-    unfolded: bool = False  # near duplicates are documents like all others
+    unfolded: bool = False  # show near duplicates instead of folding them
     facets: bool = False  # count the matches by site, language, type, year and field
-    facet_lists: int = 1000  # values of a field that facets look at: those that most pages have
-    per_host: int = 0  # documents of a host that are shown at most; 0: any number
+    facet_lists: int = 1000  # how many values per field facets count: the values that the most pages have
+    per_host: int = 0  # how many documents per host are shown at most; 0: no limit
     safe: Safe = "off"  # leave out pages by the operator's lists (index.explicit_words and _hosts)
 
 
@@ -71,7 +71,7 @@ class NotFolding:
 
 
 class TopDocuments(NamedTuple):
-    """The documents to return, each with whether it is a partial match, and how many there are in all."""
+    """The documents to return, each marked if it is a partial match, and how many documents match in all."""
 
     documents: list[tuple[Folded, bool]]
     total: int
@@ -83,9 +83,9 @@ class TopDocuments(NamedTuple):
 def find(searcher: Searcher, query: Query, options: SearchOptions = DEFAULT_OPTIONS) -> Results:
     """Return the documents that match a query, the best first.
 
-    Documents that match some words of a plain query follow those that match in full, if these are fewer than
-    asked for. Documents that lack one word may stand among those that match in full (plan/most_words.py).
-    In a strict search there is none of either.
+    If fewer documents match a plain query in full than were requested, documents that match only some of its
+    words follow. Documents that lack one word may stand among the full matches (plan/most_words.py). A strict
+    search returns only full matches.
     """
     plan = plan_query(query, searcher)
     top = top_documents(searcher, plan, _evaluator(searcher, plan), options)
@@ -118,7 +118,7 @@ def _facets(searcher: Searcher, matches: Matches, most_lists: int) -> tuple[Face
 def matching_urls(searcher: Searcher, query: Query, limit: int) -> list[str]:
     """Return the URLs of up to `limit` documents that match all of a query, near duplicates included.
 
-    The pages are to be changed, so a query that was read otherwise than typed is refused.
+    The caller will change these pages. So a query that was not read exactly as typed is refused.
     """
     plan = plan_query(query, searcher, ruled=False)
     if notices := (*query.notices, *plan.notices):
@@ -183,7 +183,7 @@ def _without(step: Step, left_out: ColumnRange | None) -> Step:
 
 
 def _lacking_one(plan: Plan, found_by: Callable[[Step], Matches], matches: Matches) -> list[Ranked]:
-    """Return the best documents that lack one word of the query, with what remains of their scores."""
+    """Return the best documents that lack one word of the query, with their reduced scores."""
     step = plan.lacking_one
     if step is None or plan.proximity is None or not matches.total:
         return []
@@ -191,7 +191,7 @@ def _lacking_one(plan: Plan, found_by: Callable[[Step], Matches], matches: Match
 
 
 def _ruled(plan: Plan, matches: Matches) -> Matches:
-    """Return matches without the pages that the operator hides, and with the factors for others."""
+    """Return the matches without the pages that the operator blocks, and with the factors of boosts."""
     if plan.blocked:
         matches = matches.without(plan.blocked)
     return matches.boosted(plan.boosts) if plan.boosts.ranges else matches
@@ -232,7 +232,7 @@ def _explainer(searcher: Searcher, plan: Plan) -> Explainer:
 
 
 def _evaluator(searcher: Searcher, plan: Plan) -> Evaluator:
-    """Return the evaluator that will answer sooner."""
+    """Return the evaluator that will answer faster."""
     if "numpy" in sys.modules or plan.step.postings > PLAIN_POSTINGS:
         from crawlctl.pipeline.search.evaluate.vector_evaluator import VectorEvaluator
 

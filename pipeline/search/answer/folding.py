@@ -12,23 +12,24 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.evaluate.matches import Matches, Ranked
     from crawlctl.pipeline.search.open.searcher import Searcher
 
-    Ranking = Callable[[Matches, int], list[Ranked]]  # the first n documents of some matches
+    Ranking = Callable[[Matches, int], list[Ranked]]  # takes n, returns the first n documents of the matches
 
 
 class Folded(NamedTuple):
-    """A document, and how many others that match too are folded into it."""
+    """A document of the answer, and how many other matching documents are folded into it."""
 
     ranked: Ranked
-    similar: int  # of its duplicate group
-    more: int = 0  # of its host, if this is the last document of its host that is shown
+    similar: int  # other documents of its duplicate group that match
+    # other documents of its host that match; counted only at the last document shown of the host
+    more: int = 0
 
 
 class Folding:
-    """Folds the documents of one answer; it remembers the groups and hosts that were returned."""
+    """Folds the documents of one answer; as long as it lasts, it remembers the groups and hosts shown."""
 
     def __init__(self, searcher: Searcher, per_host: int = 0, pinned: frozenset[int] = frozenset()) -> None:
         self._searcher = searcher
-        self._pinned = pinned  # documents that are shown in any case
+        self._pinned = pinned  # documents that are never folded
         self._seen: set[int] = set()
         self._hosts = HostLimit(searcher.reader, per_host) if per_host else None
 

@@ -1,8 +1,8 @@
-"""HostLimit: lets only a few documents of each host into an answer, and counts the others.
+"""HostLimit: lets only a few documents of each host into an answer, and counts the documents left out.
 
-Without it, a large site would fill the first pages of most answers. Where all documents of a host that may be
-shown are found, the others of the host are taken out of the ranking, so that the rest of an answer is found
-without walking through them.
+Without it, a large site would fill the first pages of most answers. Once the allowed number of documents of a
+host is found, all other documents of the host are taken out of the ranking. So the rest of the answer is
+found without looking at each of them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class HostLimit:
-    """The hosts of one answer: how many documents of each were taken."""
+    """Counts, for one answer, how many documents of each host were taken."""
 
     def __init__(self, reader: IndexReader, most: int) -> None:
         self._reader = reader
@@ -36,12 +36,12 @@ class HostLimit:
         return True
 
     def rest_of(self, matches: Matches) -> Matches:
-        """Return the matches of the hosts of which more documents may be shown."""
+        """Return the matches on hosts that have not reached the limit."""
         full = {host for host, taken in self._taken.items() if taken >= self._most}
         return matches.without(sorted(self._ranges(full))) if full else matches
 
     def more(self, matches: Matches, shown: list[int]) -> dict[int, int]:
-        """Return how many more documents match on the host of each document that is the last of its host."""
+        """Return, for the last shown document of each host, how many more documents of the host match."""
         found: dict[int, int] = {}
         documents = matches.documents()
         last = {self._host_of(document): document for document in shown}

@@ -14,15 +14,16 @@ if TYPE_CHECKING:
 
 
 def reduced(ranking: Iterable[Ranked]) -> list[Ranked]:
-    """Return documents with the scores that remain of theirs because they lack a word."""
+    """Return documents with their scores reduced, because they lack one word."""
     scores = ((ranked, remaining(ranked.score)) for ranked in ranking)
     return [ranked._replace(score=score, lacking=ranked.score - score) for ranked, score in scores]
 
 
 def with_others(ranking: Ranking, others: Sequence[Ranked]) -> Ranking:
-    """Return a ranking with others in it, each before the documents that have a lower score.
+    """Return a ranking with the documents `others` merged into it by score.
 
-    Those that no document follows are left out: they are partial matches like all others.
+    Documents of `others` that would come after the whole ranking are left out: they are ordinary partial
+    matches.
     """
     if not others:
         return ranking
@@ -34,7 +35,7 @@ def with_others(ranking: Ranking, others: Sequence[Ranked]) -> Ranking:
 
 
 def merged(first: Iterable[Ranked], others: Sequence[Ranked]) -> list[Ranked]:
-    """Return the first documents with those of the others between them that have a higher score than one."""
+    """Return the first documents of the ranking, and the others that score higher than one of them."""
     found: list[Ranked] = []
     at = 0
     for ranked in first:

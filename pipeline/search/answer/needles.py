@@ -26,16 +26,17 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.search.query.tree import FieldLeaf, Node
 
-_REMEMBERED = 64  # results of needles_of
-_MAX_KNOWN = 1000  # words that a form has judged
+_REMEMBERED = 64  # how many results of needles_of are remembered
+_MAX_KNOWN = 1000  # how many judged words a form remembers
 
 
 class Form:
     """Decides which words of a page stand for one word of a query.
 
-    `literal` are the characters, in lower case, that each such word begins with; empty if they are not known.
-    In a script without spaces the word contains them anywhere. `known` are ASCII words that were judged
-    already: pages of one answer have many in common, and to find a stem takes longer than to look up a word.
+    `literal` holds the characters, in lower case, that each such word begins with; it is empty if they are
+    not known. In a script without spaces they may stand anywhere in the word. `known` are ASCII words that
+    were judged already: pages of one answer have many in common, and to find a stem takes longer than to look
+    up a word.
     """
 
     def __init__(self, literal: str) -> None:
@@ -54,7 +55,7 @@ class Form:
 
 
 class Needle(msgspec.Struct, frozen=True):
-    """One thing that a query asks for: a word, or several words side by side."""
+    """One item of a query that can be marked: a word, or several words side by side."""
 
     forms: tuple[Form, ...]
 
@@ -80,12 +81,12 @@ class ExactForm(Form):
     """Accepts a word as it is written, and the word with accents."""
 
     def __init__(self, word: str, language: str) -> None:
-        super().__init__(word[:1])  # the rest may have accents
+        super().__init__(word[:1])  # the part of the word after it may have accents
         self.word = word
         self._language = language
 
     def accepts(self, word: str) -> bool:
-        """Return whether a word is this one."""
+        """Return whether a word is the word of the query."""
         return word == self.word or (not word.isascii() and self.word in unaccented(word, self._language))
 
 
@@ -119,10 +120,10 @@ class NumberForm(Form):
 
 @lru_cache(maxsize=_REMEMBERED)
 def needles_of(tree: Node, language: str, fields: tuple[str, ...]) -> tuple[Needle, ...]:
-    """Return what a query asks for in some fields of a page; stop words only in phrases.
+    """Return the needles of a query for some fields of a page. Stop words are needles only in phrases.
 
-    If a query has nothing but stop words, they are returned. The pages of an answer have few languages, so
-    what was returned last is remembered.
+    If a query has only stop words, they are needles too. The pages of an answer are in few languages, so the
+    last results are remembered.
     """
     found = [
         forms
@@ -137,7 +138,7 @@ def needles_of(tree: Node, language: str, fields: tuple[str, ...]) -> tuple[Need
 
 
 def marked_tree(tree: Node, synonyms: tuple[tuple[str, ...], ...]) -> Node:
-    """Return the tree whose words are marked: that of the query, with the synonyms searched for too."""
+    """Return the tree whose words are marked: the query, and the synonyms that were searched for."""
     leaves = (Word(words[0]) if len(words) == 1 else Phrase(words) for words in synonyms)
     return And((tree, *leaves)) if synonyms else tree
 
@@ -154,7 +155,7 @@ def _common_beginning(first: str, second: str) -> str:
 
 
 def _wanted(node: Node) -> Iterator[FieldLeaf]:
-    """Yield the leaves that can be marked and are not denied."""
+    """Yield the leaves that can be marked and are not excluded by NOT."""
     if type(node) in _FORMS:
         yield cast("FieldLeaf", node)
     elif not isinstance(node, Not):

@@ -6,7 +6,7 @@ import msgspec
 
 from crawlctl.pipeline.text.documents.page import PageDetails, Section
 
-_DEFINITION = 2000  # characters, at most, of a section that a snippet is taken from
+_DEFINITION = 2000  # the most characters of a section from which a snippet is made
 
 
 class Explanation(msgspec.Struct, frozen=True):
@@ -31,29 +31,30 @@ class Hit(msgspec.Struct, frozen=True):
     language: str
     partial: bool  # it has some of the words of the query, not all
     fetched: bool  # False: the page is not fetched yet and known only by links to it
-    similar: int  # number of other documents of its duplicate group that match too
+    similar: int  # how many other documents of its duplicate group match too
     details: PageDetails = PageDetails()
     explanation: Explanation | None = None
-    more_on_host: int = 0  # documents of its host that match too (if `partial`, in part) and are not shown
-    section: Section | None = None  # where the page defines the name that was asked for
+    # how many documents of its host match too (if `partial`: in part) and are not shown
+    more_on_host: int = 0
+    section: Section | None = None  # the section in which the page defines the name in the query
 
     @property
     def shown_text(self) -> str:
-        """The text that a snippet is taken from: of the section with the definition, else of the page."""
+        """The text from which a snippet is made: the section with the definition, else the whole page."""
         if self.section is None:
             return self.text
         return self.text[self.section.offset :][:_DEFINITION]
 
 
 class FacetCount(msgspec.Struct, frozen=True):
-    """A value, and how many of the pages that match have it; the empty value stands for unknown."""
+    """A value of a facet, and how many matching pages have it; an empty value stands for unknown."""
 
     value: str
     count: int
 
 
 class Facet(msgspec.Struct, frozen=True):
-    """The values of the pages that match: the most frequent first, and whether these are all."""
+    """The values that the matching pages have, the most frequent first, and whether the list is complete."""
 
     name: str  # site, language, type, year, or `in:` and the name of a field
     counts: tuple[FacetCount, ...]
@@ -61,14 +62,15 @@ class Facet(msgspec.Struct, frozen=True):
 
 
 class Results(msgspec.Struct, frozen=True):
-    """The hits that were asked for; `total` is the number of documents that match the query in full."""
+    """The hits of one answer; `total` is the number of documents that match the query in full."""
 
     hits: tuple[Hit, ...]
     total: int
-    partial: int  # documents that match some words of the query; 0 if these were not looked for
-    unknown: tuple[str, ...]  # words that no document has
-    notices: tuple[str, ...] = ()  # what was changed in the query
+    # how many documents match only some words of the query; 0 if partial matches were not searched
+    partial: int
+    unknown: tuple[str, ...]  # words of the query that no document has
+    notices: tuple[str, ...] = ()  # each says how the query was changed before it was answered
     facets: tuple[Facet, ...] = ()
-    rare: tuple[str, ...] = ()  # words that hardly any document has
-    synonyms: tuple[tuple[str, ...], ...] = ()  # words or phrases that were searched for too
-    hidden: int = 0  # documents that match in full, and that safe search leaves out
+    rare: tuple[str, ...] = ()  # words of the query that nearly no document has
+    synonyms: tuple[tuple[str, ...], ...] = ()  # synonyms that were searched for too
+    hidden: int = 0  # how many documents match in full but are left out by safe search

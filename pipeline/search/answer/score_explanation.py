@@ -1,4 +1,4 @@
-"""Explains a score, for `crawlctl query --explain`; slow, since it evaluates every step by itself."""
+"""Explains a score, for `crawlctl query --explain`; slow, because it evaluates every step on its own."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Explainer:
         return self._plan.lacking_one if ranked.lacking else self._plan.loose
 
     def _boost(self, ranked: Ranked, step: Step) -> Iterator[Explanation]:
-        """Yield what the factor of the operator adds to the score, or takes from it."""
+        """Yield what the boost (a factor that the operator has set) adds to the score or takes from it."""
         boost = self._plan.boosts.find(ranked.document)
         if boost is None:
             return

@@ -1,4 +1,4 @@
-"""Makes snippets: the part of a page that shows best why the page was found.
+"""Makes snippets: the part of a page that best shows why the page was found.
 
 The words of the query are marked in it. A snippet is one excerpt of the text, or up to four shorter ones if
 no single excerpt has all the words. It begins with a sentence if one begins near by, and never inside a
@@ -24,35 +24,36 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.answer.text_hits import Occurrence
     from crawlctl.pipeline.search.query.tree import Node
 
-SNIPPET_BYTES = 240  # of text in UTF-8, the length of a snippet: about three lines of a terminal
-MAX_EXCERPTS = 4  # of a snippet; with 2, one hit in 17 of natural queries lacked a word that the page has
+SNIPPET_BYTES = 240  # the length of a snippet, in bytes of UTF-8: about three lines of a terminal
+# excerpts per snippet; with 2, one hit in 17 of natural queries did not show a word that the page has
+MAX_EXCERPTS = 4
 ELLIPSIS = "…"
 
-_LEAD_BYTES = 60  # before the first marked word, so that it can be understood
-_EDGE_BYTES = 30  # at most, by which the end moves to the end of a word
-_MAX_UNSPACED_BYTES = 64  # text without a space is cut between two characters
+_LEAD_BYTES = 60  # bytes of text before the first marked word, so that it can be understood
+_EDGE_BYTES = 30  # the end moves by at most this many bytes to the end of a word
+_MAX_UNSPACED_BYTES = 64  # bytes; if they hold no space, the text is cut between two characters
 
 _BODY_FIELDS = ("body", "heading")
 _TITLE_FIELDS = ("title",)
 _SPACES = re.compile(r"\s+")
-_OPEN, _CLOSE = b"\x02", b"\x03"  # around a marked word, while a line is put together
+_OPEN, _CLOSE = b"\x02", b"\x03"  # stand around a marked word while a line is put together
 _SIGNS = _OPEN + _CLOSE
 _SIGN = re.compile("[\x02\x03]")
 _CUT_BEFORE, _CUT_BETWEEN, _CUT_BEHIND = (cut.format(ELLIPSIS).encode() for cut in ("{} ", " {} ", " {}"))
-_UNSHOWN = ("\u00b6", "\uf0c1")  # what themes put behind a heading, to link to it
+_UNSHOWN = ("\u00b6", "\uf0c1")  # the sign that site themes put behind a heading, as a link to it
 _SPACE = re.compile(rb"\s")
 _SENTENCE = re.compile(rb"(?:[.!?:]\s+|\n\s*)(?=\S)")
 
 
 class MarkedText(msgspec.Struct, frozen=True):
-    """A text in one line, and the spans of characters in it that the query asked for."""
+    """A text in one line, and the spans of its characters that match the query and are to be marked."""
 
     text: str
     spans: tuple[tuple[int, int], ...] = ()
 
 
 def snippet(text: str, tree: Node, language: str = "", length: int = SNIPPET_BYTES) -> MarkedText:
-    """Return the part of a text, about `length` bytes, that shows best how it matches a query."""
+    """Return about `length` bytes of a text: the part that best shows how it matches a query."""
     return located_snippet(text, tree, language, length)[0]
 
 
@@ -79,7 +80,7 @@ def marked_title(title: str, tree: Node, language: str = "") -> MarkedText:
 
 
 def _parts(found: list[Occurrence], length: int) -> list[list[Occurrence]]:
-    """Return the occurrences that each excerpt shows, in as few excerpts as show all needles."""
+    """Return the occurrences that each excerpt shows, with the fewest excerpts that show all needles."""
     weights = _weights(found)
     parts: list[list[Occurrence]] = []
     for count in range(1, MAX_EXCERPTS + 1):
@@ -93,7 +94,7 @@ def _parts(found: list[Occurrence], length: int) -> list[list[Occurrence]]:
 
 
 def _weights(found: list[Occurrence]) -> dict[int, float]:
-    """Return what each needle is worth in a snippet: more if it is rare in the text."""
+    """Return the weight of each needle in a snippet: greater if the needle is rare in the text."""
     counts: dict[int, int] = {}
     for occurrence in found:
         counts[occurrence.needle] = counts.get(occurrence.needle, 0) + 1
@@ -103,9 +104,10 @@ def _weights(found: list[Occurrence]) -> dict[int, float]:
 def _best(
     found: list[Occurrence], weights: dict[int, float], length: int, wanted: Collection[int]
 ) -> list[Occurrence]:
-    """Return the consecutive occurrences within `length` bytes that are worth most; the earliest if equal.
+    """Return the consecutive occurrences within `length` bytes with most weight; the earliest, if equal.
 
-    The first of a needle is worth its weight, others less and less; needles that are not wanted nothing.
+    The first occurrence of a needle counts its whole weight, each further occurrence less. Needles that are
+    not in `wanted` count 0.
     """
     best, best_score = (0, 1), -1.0
     first, score, room = 0, 0.0, length - _EDGE_BYTES
@@ -136,7 +138,7 @@ def _around(data: bytes, part: list[Occurrence], length: int) -> tuple[int, int]
 
 
 def _start_near(data: bytes, at: int, latest: int) -> int:
-    """Return where a sentence, or else a word, begins from `at` to `latest`."""
+    """Return an offset from `at` to `latest` where a sentence begins or, if there is none, a word."""
     if at == 0:
         return 0
     sentence = _SENTENCE.search(data, max(0, at - 2), latest)
@@ -163,7 +165,7 @@ def _whole(data: bytes, at: int) -> int:
 
 
 def _merged(excerpts: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return rising excerpts with those that touch joined to one."""
+    """Return excerpts in rising order; excerpts that touch are joined into one."""
     merged = excerpts[:1]
     for start, end in excerpts[1:]:
         first_start, first_end = merged[-1]

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.search.answer.needles import Form, Needle
 
-_MAX_LOOKS = 4000  # finds that are checked, per word of the query
-_MAX_WORDS = 200  # words that are checked, per word of the query
+_MAX_LOOKS = 4000  # how many finds are checked per word of the query
+_MAX_WORDS = 200  # how many words are checked per word of the query
 _MAX_WORD_BYTES = 128
-_REACH = 24  # bytes of a word and of the characters before the next word, in a phrase
-_WALKED_BYTES = 4 << 10  # at the beginning of a text, which may be read word by word
+_REACH = 24  # in a phrase: the most bytes of a word and of the characters between it and the next word
+_WALKED_BYTES = 4 << 10  # the bytes at the beginning of a text that may be read word by word
 
 # A chunk is the bytes between two ASCII separators: a word or, where it is not ASCII, perhaps several words.
 _SPACE = 32
@@ -68,7 +68,8 @@ class SearchedText:
     def __init__(self, text: str) -> None:
         self._text = text
         self.data = text.encode("utf-8", "replace")
-        self._lower = self.data.lower() + b" "  # a byte behind each word; [-1] is before the first
+        # offsets of the byte behind each word; [-1] is before the first word
+        self._lower = self.data.lower() + b" "
 
     def occurrences(self, needles: Sequence[Needle]) -> list[Occurrence]:
         """Return where the needles stand, in the order of the text; none overlaps another."""
@@ -107,7 +108,7 @@ class SearchedText:
                     yield span
 
     def _ascii_words(self, form: Form) -> list[tuple[int, int]]:
-        """Return where a word stands that begins with ASCII; it is searched for by its first letters.
+        """Return where a word that begins with ASCII occurs; the text is searched for its first letters.
 
         This is most of the time of an answer. Most finds are whole words in small letters, and are judged by
         the bytes around them and by what is known of the word.
@@ -134,7 +135,7 @@ class SearchedText:
         return found
 
     def _judged(self, form: Form, at: int, end: int) -> Iterator[tuple[int, int]]:
-        """Yield the spans of a form in what stands at a find: a new word, or a part of an identifier."""
+        """Yield the spans of a form at a find, which is a new word or a part of an identifier."""
         lower, word = self._lower, self._lower[at:end]
         if word not in form.known and word.isascii() and b"_" not in word:
             form.know(word)
@@ -255,7 +256,7 @@ def _words() -> re.Pattern[str]:
 
 
 def _end_of(lower: bytes, at: int) -> int:
-    """Return where the word ends that a find at `at` is within."""
+    """Return the end of the word that contains the offset `at`."""
     rest = _REST.match(lower, at)
     return rest.end() if rest else at
 
@@ -281,7 +282,8 @@ def _literal_length(form: Form) -> int:
 def _apart(found: Iterable[tuple[int, int, int]]) -> list[Occurrence]:
     """Return occurrences without any that begins inside the previous one.
 
-    They come as start, negative end and needle, sorted: of those that begin together the longest is first.
+    Each is given as start, negative end and needle, sorted: of occurrences that begin at the same byte, the
+    longest comes first.
     """
     kept: list[Occurrence] = []
     last = 0

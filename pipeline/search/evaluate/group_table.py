@@ -12,20 +12,21 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.segment.duplicate_groups import DuplicateGroups
 
 _GROUP_BYTES = 8
-_FEW = 50  # searches; a process that answers one query does fewer, and would make tables for nothing
+_FEW = 50  # searches before tables are made; a process that answers one query does fewer searches than this
 
 _base = itemgetter(0)
 
 
 class GroupTable:
-    """Finds the group of a document, and the documents of a group; documents go by their numbers.
+    """Finds the group of a document, and the documents of a group, by the numbers of documents.
 
-    The first searches go through the groups as they are stored. Then it makes tables of them, so that in a
-    process that answers many queries the cost does not grow with the number of groups.
+    The first searches read the groups as they are stored. After that it makes tables of all groups and keeps
+    them as long as the index is open: so in a process that answers many queries the time of a search does not
+    grow with the number of groups.
     """
 
     def __init__(self, segments: Iterable[tuple[int, DuplicateGroups]]) -> None:
-        # With the number of the first document of the segment, rising.
+        # Each with the number of the first document of its segment, in rising order.
         self._segments = [(base, groups) for base, groups in segments if groups.packed_ordinals]
         self._searches = 0
         self._by_document: dict[int, int] | None = None

@@ -25,16 +25,18 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.parallel_reads import ParallelReads
 
 
-_HASHES = "hashes"  # the column
+_HASHES = "hashes"  # the name of the column
 _SHORT_COLUMN = 1 << 15  # numbers; to read one of them from a remote store takes as long as to read all
-_FEW_OF = 64  # to read more than 1/64 of the numbers of a column one by one takes longer than to read all
+# if more than 1/64 of a column is needed, reading all of it is faster than reading number by number
+_FEW_OF = 64
 
 
 class IndexReader:
     """The segments of a snapshot, open for reading as long as its Searcher is.
 
     A segment has a number, its index in `segments`. A document is known by its ordinal in its segment and by
-    its number in the whole index: the documents of all segments are numbered through, segment after segment.
+    its number in the whole index: the documents of all segments are numbered consecutively, segment after
+    segment.
     """
 
     def __init__(
@@ -45,10 +47,10 @@ class IndexReader:
         self.parallel = parallel
         self.lists = ListReader(store, segments, parallel)
         self.bases = list(accumulate((segment.documents for segment in segments), initial=0))
-        self.size = self.bases.pop()  # the highest number of a document, plus 1
+        self.size = self.bases.pop()  # the highest document number plus 1
         self._snapshot = snapshot
         self._columns: dict[int, ColumnReader] = {}
-        self._hashes_asked = Counter[int]()  # by segment
+        self._hashes_asked = Counter[int]()  # how many hashes were requested, by segment
         self._numbers: dict[tuple[str, int], Sequence[int]] = {}
         self._dates: dict[int, Sequence[int]] = {}
         self._hosts: dict[int, Hosts] = {}
@@ -101,14 +103,14 @@ class IndexReader:
         return self._dates[segment]
 
     def numbers(self, column: str, segment: int) -> Sequence[int]:
-        """Return a whole column of a segment, which is read once."""
+        """Return a whole column of a segment; it is read once and kept as long as the index is open."""
         key = column, segment
         if key not in self._numbers:
             self._numbers[key] = self.columns(segment).column(column)
         return self._numbers[key]
 
     def numbers_of(self, column: str, documents: Sequence[int]) -> list[int]:
-        """Return the numbers of rising documents in a column, which is read whole of their segments."""
+        """Return the values of rising documents in a column; it is read whole in each of their segments."""
         some = list(self.by_segment(documents))
         columns = self.parallel.map(lambda segment: self.numbers(column, segment), [one for one, _ in some])
         found: list[int] = []
@@ -126,8 +128,8 @@ class IndexReader:
     def url_hashes(self, documents: Iterable[int]) -> dict[int, int]:
         """Return the stable_hash of the URL of each document, by which equal scores are ordered.
 
-        A few are read one by one, all at once; where more of a segment are asked for, its whole column is.
-        So is a short column of a remote store, which is in the compound file.
+        A few hashes are read one by one, in parallel. If more hashes of a segment are needed, its whole
+        column is read. So is a short column of a remote store, which is in the compound file.
         """
         few: list[int] = []
         many: dict[int, Sequence[int]] = {}
@@ -146,7 +148,7 @@ class IndexReader:
         return found
 
     def by_segment(self, documents: Sequence[int]) -> Iterator[tuple[int, Sequence[int]]]:
-        """Yield each segment of rising documents, and those of them that it has."""
+        """Split rising documents by segment: yield each segment and the documents that it has."""
         start = 0
         while start < len(documents):
             segment, _ = self.locate(documents[start])

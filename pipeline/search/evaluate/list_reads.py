@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     ListBytes = dict[TermInfo, tuple[bytes, bytes]]  # the documents part and the positions part of each list
 
-# Two lists with a smaller gap between them are read at once: reading the unused bytes of the gap takes less
-# time than another request.
+# Two lists with a gap of fewer bytes between them are read in one request: reading the unused bytes of the
+# gap takes less time than a second request.
 _JOINED_GAP_BYTES = 16 << 10
 
 

@@ -1,4 +1,4 @@
-"""What an evaluator takes and returns; the two evaluators give the same answers."""
+"""The interface of an evaluator: what it takes and returns. Both evaluators give the same answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Ranked(NamedTuple):
     score: int
     near: int = 0  # the part of the score that proximity has added
     quality: int = 0  # the part that the quality of the page has added
-    lacking: int = 0  # what was taken from the score because the page lacks a word (plan/most_words.py)
+    lacking: int = 0  # the part taken off the score because the page lacks a word (plan/most_words.py)
 
 
 class Matches(Protocol):
@@ -39,9 +39,9 @@ class Matches(Protocol):
     def rescored(self, proximity: Proximity, count: int) -> list[Ranked]:
         """Return the first `count` documents by the sum of score, proximity and quality, the highest first.
 
-        The first RESCORED documents by score are scored again, and the others follow as they are. This is
-        exact: scores are known of all documents that match, and since both only add, none of the others
-        has a higher sum than the score of one of the first. Of equal sums, the higher score comes first.
+        Only the first RESCORED documents by score are scored again; the other documents follow, ordered by
+        score. Proximity and quality never lower a score, so a document among the first never falls behind the
+        other documents. Of equal sums, the higher score comes first.
         """
 
     def latest(self, count: int) -> list[Ranked]:
@@ -51,19 +51,19 @@ class Matches(Protocol):
         """Return the documents that match, rising."""
 
     def count(self, documents: Sequence[int]) -> int:
-        """Return how many of some documents match."""
+        """Return how many of the given documents match."""
 
     def without(self, ranges: Iterable[tuple[int, int]]) -> Matches:
-        """Return the matches without the documents of some ranges [start, end), which rise and lie apart.
+        """Return the matches without the documents in some ranges [start, end), rising and without overlaps.
 
-        Those that were scored again stay before the others, so that their order is the same.
+        Documents that were scored again stay before the other documents, so the order does not change.
         """
 
     def boosted(self, boosts: Boosts) -> Matches:
         """Return the matches with the factors of boosts in their scores.
 
-        The factor of a document holds for the sum of score, proximity and quality. So a sum is still not
-        below the score that it begins with, and `rescored` stays exact.
+        The factor of a document multiplies the sum of its score, proximity and quality. So the sum is never
+        below the multiplied score, and the order that `rescored` gives stays right.
         """
 
     def score(self, document: int) -> int:

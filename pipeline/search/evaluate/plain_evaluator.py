@@ -52,9 +52,9 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.plan.steps import Step
     from crawlctl.pipeline.search.rules.search_rules import Boosts
 
-    Scores = dict[int, int]  # by ordinal or, for all segments, by the number of the document
+    Scores = dict[int, int]  # keys: ordinals in one segment or, for all segments together, document numbers
 
-_TITLE = "title"  # the column
+_TITLE = "title"  # the name of the column
 _documents_of = attrgetter("count")
 
 
@@ -244,8 +244,8 @@ class PlainEvaluator:
 class _Operator(NamedTuple):
     """How one class of step is evaluated in a segment that can match."""
 
-    scores: Callable[[PlainEvaluator, Any, int], Scores]  # of all matching documents
-    # of the documents, among some that were found, that match the step too
+    scores: Callable[[PlainEvaluator, Any, int], Scores]  # returns the scores of all matching documents
+    # given found documents, returns the scores of those that match the step too
     add_scores: Callable[[PlainEvaluator, Any, int, Scores], Scores] = PlainEvaluator._add_scores
 
 
@@ -272,7 +272,7 @@ class PlainMatches:
         self._scores = scores
         self._rescored: list[Ranked] | None = None
         self._boosts: Boosts | None = None
-        self._raw: Scores = {}  # without boosts, if there are any
+        self._raw: Scores = {}  # the scores before boosts
 
     @property
     def total(self) -> int:
@@ -340,7 +340,8 @@ class PlainMatches:
 
     def without(self, ranges: Iterable[tuple[int, int]]) -> PlainMatches:
         """Return the matches without the documents of some ranges [start, end)."""
-        bounds = [bound for one in ranges for bound in one]  # an odd number of them lies before what is gone
+        # a document is removed if an odd number of bounds lies at or below it
+        bounds = [bound for one in ranges for bound in one]
         scores = self._scores.items()
         kept = {document: score for document, score in scores if not bisect_right(bounds, document) & 1}
         matches = PlainMatches(self._evaluator, self._reader, kept)
@@ -383,5 +384,5 @@ def _greater(left: Scores, right: Scores) -> Scores:
 
 @lru_cache(maxsize=ANY_FIELD)
 def _kept(mask: int) -> bytes:
-    """Return a table for `bytes.translate` from masks of fields to 1 where they share a field with `mask`."""
+    """Return a table for `bytes.translate`: 1 for each mask that shares a field with `mask`, else 0."""
     return bytes(1 if fields & mask else 0 for fields in range(256))

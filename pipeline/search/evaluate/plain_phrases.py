@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class WordPositions:
-    """The positions of a word in the documents of a segment, in the lists of all its terms."""
+    """The positions of a word in the documents of a segment, from the posting lists of all its terms."""
 
     def __init__(self, reader: ListReader, lists: Sequence[tuple[Documents, bytes, TermInfo]]) -> None:
         self._lists = []

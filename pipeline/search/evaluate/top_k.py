@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Indices = NDArray[np.intp]
-    Keys = Callable[[Indices], NDArray[np.uint64]]  # the keys of the numbers at some indices
+    # takes indices, returns the keys of the numbers at these indices
+    Keys = Callable[[Indices], NDArray[np.uint64]]
 
-_GROUPS = 8  # per number asked for
+_GROUPS = 8  # how many groups are made per number to find
 _FEW = 64
 _MANY = 4096
 

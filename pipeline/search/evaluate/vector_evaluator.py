@@ -51,9 +51,11 @@ _Whole = TypeVar("_Whole", np.int32, np.int64)
 
 _TABLE_SHARE = 16  # if 1/16 of all documents may match, a table is faster than sorted documents
 _ADDED_SHARE = (
-    8  # if 1/8 of all documents have the terms, adding whole tables is faster than adding by document
+    # if 1/8 of all documents have the terms, adding whole tables is faster than adding document by
+    # document
+    8
 )
-_FEW_HASHES = 256  # from a remote store; of more documents, the hashes of all documents are read
+_FEW_HASHES = 256  # for more documents of a remote store, the hashes of all documents are read
 
 
 class Found(NamedTuple):
@@ -168,7 +170,7 @@ class VectorEvaluator:
         if self._bound(step) * _TABLE_SHARE >= self._reader.size:
             return self._any_in_table(step)
         listed = [self._evaluate(part).listed() for part in step.parts]
-        # Adding up in a table, and sorting the documents alone, takes a third of sorting both.
+        # Adding scores in a table and sorting only the documents takes a third of the time of sorting both.
         table = np.zeros(self._reader.size, np.int32)
         for some, scores in listed:
             table[some] += scores
@@ -188,7 +190,7 @@ class VectorEvaluator:
         return Found(None, table)
 
     def _most_of(self, step: MostOf) -> Found:
-        """Sort the documents of all parts: one that matches `least` parts stands there so many times."""
+        """Sort the documents of all parts together: a document that matches n parts then occurs n times."""
         documents = np.concatenate([self._lists.of(part).documents for part in step.parts])
         documents.sort()
         is_last = np.ones(max(0, len(documents) - step.least + 1), np.bool_)
@@ -274,7 +276,7 @@ class VectorMatches:
         self._found = found
         self._first: Rescored | None = None
         self._boosts: Boosts | None = None
-        self._raw = found  # without boosts, if there are any
+        self._raw = found  # the documents and scores before boosts
 
     @property
     def total(self) -> int:
@@ -304,7 +306,7 @@ class VectorMatches:
         rising = documents.argsort()
         places = rising[
             documents[rising].searchsorted(found.documents)
-        ]  # of equal sums the first stays first
+        ]  # documents with equal sums keep their order
         order = found.documents.argsort()
         sums = found.scores.copy()
         sums[order] = _boosted(self._boosts, found.documents[order], sums[order])

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 _Value = TypeVar("_Value", bound=np.generic)
 
-CACHE_BYTES = 256 << 20  # for lists, and as many for positions
+CACHE_BYTES = 256 << 20  # the limit for decoded lists; decoded positions have a limit of the same size
 
 _DENSE_SHARE = 32  # a list with at least 1/32 of all documents also gets a table of all documents
-_OBJECT_BYTES = 500  # of the Python objects of a list, about
+_OBJECT_BYTES = 500  # about the bytes of the Python objects of one list
 
 
 class VectorList:
@@ -46,7 +46,7 @@ class VectorList:
         self.documents = documents
         self.impacts = impacts
         self.masks = masks
-        self._size = size  # of the index, in documents
+        self._size = size  # the number of documents of the index
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -75,7 +75,7 @@ class VectorList:
 
     @property
     def nbytes(self) -> int:
-        """The bytes that it holds, including the table that it may make later."""
+        """The bytes of memory that the list takes, including the table that it may make later."""
         table = self._size if self.is_dense else 0
         return self.documents.nbytes + self.impacts.nbytes + self.masks.nbytes + table + _OBJECT_BYTES
 
@@ -103,7 +103,7 @@ class VectorLists:
 
     @cached_property
     def alive(self) -> NDArray[np.bool_] | None:
-        """Which documents can be found, None if none was deleted."""
+        """For each document, whether it can be found; None if no document was deleted."""
         if not self.reader.tombstones:
             return None
         alive = np.ones(self.reader.size, np.bool_)
@@ -125,7 +125,7 @@ class VectorLists:
         return priors
 
     def weighted_priors(self, weight: int) -> NDArray[np.int32] | None:
-        """Return what its prior adds to the score of every document; it remembers the last weight."""
+        """Return what the prior of every document adds to its score; the last result is remembered."""
         if self.priors is None:
             return None
         if self._weighted is None or self._weighted[0] != weight:
@@ -164,7 +164,7 @@ class VectorLists:
 
     @property
     def body_starts(self) -> Keys:
-        """The number of the first word of the body of each document, among the words of all bodies."""
+        """The number of the first body word of each document; the words of all bodies have one numbering."""
         return self._bodies.starts
 
     def load(self, steps: Iterable[Step]) -> None:

@@ -41,7 +41,7 @@ def phrase_indices(lists: VectorLists, phrase: PhraseOf, documents: Documents) -
 
 
 def _documents(words: list[PositionSet], counts: list[int], wanted: Documents, mask: int) -> Documents:
-    """Return the documents that have the words side by side, once per occurrence.
+    """Return the documents that have the words side by side; a document is returned once per occurrence.
 
     The words are compared from the rarest to the most frequent, so that the arrays stay short.
     """

@@ -1,9 +1,8 @@
 """Positions of words as arrays that can be compared, for phrases.
 
-Nearly all words stand in bodies. The words of all bodies are numbered through the whole index, document after
-document, so that for a frequent word a table with one bit per number says where it stands. A position in
-another field is one number as well (a key), with the document in its high bits; no table could be made of
-these, because they are too far apart.
+Nearly all words stand in bodies. The words of all bodies are numbered consecutively, document after document,
+so that for a frequent word a table with one bit per number says where it stands. A position in another field
+is a number too (a key), with the document in its high bits. Keys lie too far apart for such a table.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.search.evaluate.index_reader import IndexReader
 
-    Keys = NDArray[np.signedinteger]  # of 64 bits, or of 32 bits where all numbers fit
+    Keys = NDArray[np.signedinteger]  # numbers of 64 bits, or of 32 bits if all numbers fit
     Documents = NDArray[np.int32]
     Mask = NDArray[np.bool_]
     Indices = NDArray[np.int64]
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 POSITION_MASK = (1 << POSITION_BITS) - 1
 
 _BODY_END = 1 << OFFSET_BITS  # the body is the first field
-_MARGIN = 1 << 13  # words by which a phrase may reach beyond the first or last body
+_MARGIN = 1 << 13  # how many words a phrase may reach beyond the first or last body
 _BITS_SHARE = 256  # a word that is more than 1/256 of the words of all bodies gets a table of bits
 _SHORT_END = (
     1 << 30
@@ -57,7 +56,7 @@ class PositionSet:
 
     @property
     def nbytes(self) -> int:
-        """The bytes that it holds, including the tables that it may make later."""
+        """The bytes of memory that the set takes, including the tables that it may make later."""
         bits = self._size // 8 if self.has_bits else 0
         starts = _START_BYTES * self._all_documents if self._has_starts else 0
         return self.keys.nbytes + self.documents.nbytes + bits + starts
@@ -86,12 +85,12 @@ class PositionSet:
 
     @property
     def _has_starts(self) -> bool:
-        """Whether it has a table of all documents: it is not longer than the positions then."""
+        """Whether to make a table of all documents: only if it is not longer than the positions."""
         return len(self.keys) >= self._all_documents > 0
 
     @cached_property
     def _starts(self) -> Indices:
-        """Where the positions of each document begin; to search for them takes a fifth of a query."""
+        """Where the positions of each document begin; searching for them takes a fifth of a query's time."""
         counts = np.bincount(self.documents, minlength=self._all_documents)
         return np.concatenate((np.zeros(1, np.int64), counts.cumsum()))
 
@@ -102,13 +101,13 @@ class PositionSet:
 
     @cached_property
     def _bits(self) -> NDArray[np.uint8]:
-        flags = np.zeros(self._size + 2 * _MARGIN, np.bool_)  # a negative number looks into the margin
+        flags = np.zeros(self._size + 2 * _MARGIN, np.bool_)  # a negative index reads the margin at the end
         flags[self.keys] = True
         return np.packbits(flags, bitorder="little")
 
 
 def _merged(some: Keys, others: Keys) -> Mask:
-    """Return which of some keys are among others: a stable sort of two rising arrays is a merge."""
+    """Return which keys are also in `others`; a stable sort of two rising arrays works as a merge."""
     both = np.concatenate((some << 1, (others << 1) + 1))
     both.sort(kind="stable")
     are_some = (both & 1) == 0

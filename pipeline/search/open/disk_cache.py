@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 MAX_BYTES = 256 << 20
 
-_KEPT_SHARE = 0.8  # of the limit, after the least recently used files have been removed
+_KEPT_SHARE = 0.8  # the share of the limit that is kept when the least recently used files are removed
 _TEMPORARY = ".new-"
 
 
@@ -24,11 +24,12 @@ class _CachedFile(NamedTuple):
 class DiskCache:
     """A folder with ranges of bytes of remote files, which several processes may share.
 
-    If the folder cannot be written, or there is none, nothing is kept and nothing fails.
+    If there is no folder, or it cannot be written, nothing is kept and no error is raised.
     """
 
     def __init__(self, folder: Path | None, uri: str, max_bytes: int = MAX_BYTES) -> None:
-        self._folder = Path(os.devnull) if folder is None else folder  # below a file there are no files
+        # os.devnull is a file, so nothing can be found or written below it
+        self._folder = Path(os.devnull) if folder is None else folder
         self._uri = uri
         self._max_bytes = max_bytes
         self._written = 0

@@ -32,7 +32,7 @@ class FollowingSearcher:
 
     @property
     def snapshot(self) -> Snapshot:
-        """The snapshot that the last query was asked."""
+        """The snapshot that answered the last query."""
         return self._searcher.snapshot
 
     @property
@@ -43,9 +43,9 @@ class FollowingSearcher:
     def ask(
         self, query: Callable[[Searcher], _Result], *, stay: bool = False, ahead: Query | None = None
     ) -> _Result:
-        """Return the result of a query; with `stay`, from the snapshot asked before, if its files exist.
+        """Return the result of a query; with `stay`, from the snapshot used before, if its files still exist.
 
-        The posting lists of the query `ahead` are read while a remote store is asked for its snapshots.
+        While a remote store is asked for its snapshots, the posting lists of the query `ahead` are read.
         """
         if not stay:
             self._follow(ahead)

@@ -1,8 +1,8 @@
 """Gathers what every query reads into the compound file of a snapshot, for stores that are remote.
 
-The driver does it before a commit, by opening the new index as a query would and keeping all that was read.
-Then come the layers of the dictionary, if they are small, and the posting lists of small segments, as many as
-there is room for: of a small crawl, a query then reads nothing else but the documents that it shows.
+The driver calls it before a commit: it opens the new index as a query does, and keeps all bytes that were
+read. As far as there is room, it adds small layers of the dictionary and the posting lists of small segments.
+So in a small crawl a query reads only this file and the documents that it shows.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ if TYPE_CHECKING:
 
 # A query reads the whole file when it first meets a snapshot: 0.3 s beside S3, about two seconds at home.
 MAX_BYTES = 24 << 20
-MAX_DICTIONARY_BYTES = 12 << 20  # of larger layers of the dictionary, a query reads blocks by one more trip
+# from a larger layer of the dictionary a query reads blocks, which takes one more round trip
+MAX_DICTIONARY_BYTES = 12 << 20
 
-_COLUMN_BYTES = 16  # per document, of the longest columns that are gathered
-_COLUMNS_SHARE = 4  # they may take 1/4 of the file
+_COLUMN_BYTES = 16  # bytes per document in the longest columns that are gathered
+_COLUMNS_SHARE = 4  # columns may take 1/4 of the file
 _GATHERED_KINDS = frozenset({DELETED, DICTIONARY, GROUPS, PRIORS, RULES, SEGMENTS})
 
 
@@ -67,7 +68,7 @@ class _Gathering(RemoteFiles):
 
     def __init__(self, store: Store, entries: Iterable[FileEntry]) -> None:
         super().__init__(store, entries, None)
-        self._kept: dict[tuple[str, int], bytes] = {}  # by file and offset; the longest range from there
+        self._kept: dict[tuple[str, int], bytes] = {}  # from file and offset to the longest range read there
 
     def ranges_of(self, snapshot: Snapshot) -> dict[tuple[str, int], bytes]:
         """Return the ranges that go into the compound file of a snapshot."""
@@ -85,7 +86,7 @@ class _Gathering(RemoteFiles):
         return _without_overlaps(self._kept)
 
     def _read_dictionary(self, snapshot: Snapshot, parallel: ParallelReads) -> None:
-        """Read the layers of the dictionary that are small; each of them is one more read of a query else."""
+        """Read the small layers of the dictionary; without this, each layer costs a query one more read."""
         layers = layers_of(snapshot.files)
         by_size = sorted(
             ((sum(entry.bytes for entry in one.files), one.files) for one in layers), key=itemgetter(0)
@@ -115,7 +116,7 @@ class _Gathering(RemoteFiles):
 
 
 def _affordable(segments: Sequence[Segment]) -> list[int]:
-    """Return the numbers of the smallest segments, as many as there is room for their columns."""
+    """Return the numbers of the smallest segments, as many as the file has room for their columns."""
     by_size = sorted(range(len(segments)), key=lambda number: segments[number].documents)
     sums = accumulate(_COLUMN_BYTES * segments[number].documents for number in by_size)
     room = MAX_BYTES // _COLUMNS_SHARE

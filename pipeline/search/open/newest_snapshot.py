@@ -1,8 +1,8 @@
 """Finds the current snapshot of a remote store.
 
-The store is asked for the number of the snapshot, and the cache for everything else. Who does not know any
-snapshot of the store yet also asks for the names of compound files, and reads the newest one together with
-the snapshot, which nearly always names it.
+The store is asked for the number of the snapshot, and the cache for everything else. If the cache knows no
+snapshot of the store yet, the names of compound files are listed too. Then the newest compound file is read
+together with the snapshot, which nearly always names it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store, StoredFile
 
-_LAST = "the snapshot last used"  # the name in the cache of the key of that snapshot
+_LAST = "the snapshot last used"  # under this name the cache holds the key of the snapshot last used
 _LAST_BYTES = 256
 
 
@@ -36,7 +36,7 @@ class NewestFiles(NamedTuple):
 
 
 def newest_files(store: Store, cache: DiskCache) -> NewestFiles:
-    """Return the newest snapshot and its compound file by two trips: two listings, then both files."""
+    """Return the newest snapshot and its compound file by two round trips: two listings, then both files."""
     listing = in_background(lambda: list(store.list(f"{COMPOUND}/")))
     newest = newest_of(store.list(f"{SNAPSHOTS}/"))
     compound = max(listing.result(), key=attrgetter("modified", "name"), default=None)
@@ -86,7 +86,7 @@ def _snapshot(store: Store, cache: DiskCache, file: StoredFile | None) -> Snapsh
 def _compound(store: Store, cache: DiskCache, file: StoredFile) -> bytes | None:
     data = cache.get(file.name, 0, file.bytes)
     if data is None:
-        with suppress(StoreError):  # it has only copies
+        with suppress(StoreError):  # the compound file has only copies, so a query can do without it
             data = store.read(file.name)
             cache.put(file.name, 0, data)
     return data

@@ -25,9 +25,9 @@ def open_index(
 ) -> Searcher:
     """Return a searcher for a snapshot; without one, for the current snapshot.
 
-    If `cached`, everything that is read from a remote store is kept on disk for the next query. If `query`,
-    the first one to be asked, is given, its words are looked up and its posting lists read in the snapshot
-    that was current the last time, while the store is asked which snapshot is current now.
+    If `cached`, everything that is read from a remote store is kept on disk for later queries. `query` is the
+    first query that will be asked: while the store is asked which snapshot is current, its words are looked
+    up and its posting lists read in the snapshot that was current the last time.
     """
     if isinstance(store, LocalStore):
         return Searcher(store, _searchable(store, load_current(store) if snapshot is None else snapshot))

@@ -1,10 +1,11 @@
 """Reads the files of a snapshot in a remote store for queries, with as few requests as possible.
 
 The sizes of files are known from the snapshot, so opening a file needs no request. What every query needs is
-in the compound file, which is read whole. Of other files the ranges asked for are read, and no range twice:
-threads that ask for a range that is being read wait for it. All are kept on disk. So a later query waits for
-posting lists (and at the same time for a newer snapshot) and then for the documents it shows; only if the
-dictionary is too large for the compound file, it first waits for blocks of the dictionary.
+in the compound file, which is read whole. Of other files only the requested ranges are read, and no range
+twice: a thread that needs a range which another thread is reading waits for it. All ranges are kept on disk.
+So a later query waits twice: for its posting lists (and at the same time for a newer snapshot), then for the
+documents it shows. Only if the dictionary is too large for the compound file, it first waits for blocks of
+the dictionary.
 
 Snapshots of earlier versions have no compound file. There, small files are read whole, all at once.
 """
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 WHOLE_BYTES = 4 << 20  # a larger file is never read whole
 
 _SIDE_KINDS = frozenset({DELETED, GROUPS, PRIORS, RULES})
-_MEMORY_BYTES = 16 << 20  # for ranges that were read
+_MEMORY_BYTES = 16 << 20  # the limit of memory for ranges that were read
 
 
 class RemoteFiles(Store):
@@ -68,7 +69,7 @@ class RemoteFiles(Store):
     def read_ahead(self, parallel: ParallelReads, compound: bytes | None = None) -> None:
         """Read what every query needs, all at once; `compound` is the compound file, if it is read already.
 
-        A compound file that is gone or damaged is passed over, since it has only copies.
+        A missing or damaged compound file is ignored, because it has only copies.
         """
         for entry in self._entries.values():
             if entry.kind == COMPOUND:

@@ -35,11 +35,12 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
 
-# What a process with many queries remembers; so a server process of a small crawl takes about 300 MB.
-RECORD_BYTES = 48 << 20  # of documents
-LIST_BYTES = 48 << 20  # at least, of decoded posting lists, and as many of positions
-_LIST_BYTES_A_DOCUMENT = 32  # of a large index
-_RECORD_OBJECTS = 4096  # bytes of the Python objects of a document beside its text, about
+# How much a process with many queries remembers. With these limits a server process of a small crawl takes
+# about 300 MB.
+RECORD_BYTES = 48 << 20  # stored documents
+LIST_BYTES = 48 << 20  # decoded posting lists: at least this limit; the same limit again holds for positions
+_LIST_BYTES_A_DOCUMENT = 32  # the limit of a large index grows by this many bytes per document
+_RECORD_OBJECTS = 4096  # about the bytes that the Python objects of a document take beside its text
 
 _NOT_PARALLEL = ParallelReads(remote=False)
 
@@ -146,7 +147,7 @@ class Searcher:
         self.reader.lists.read({read for step in steps for number in segments for read in step.lists(number)})
 
     def records(self, documents: Iterable[int]) -> list[DocRecord]:
-        """Return the stored documents with these numbers; those that were asked for lately are remembered."""
+        """Return the stored documents with these numbers; documents that were read lately are remembered."""
         wanted = list(documents)
         held = {document: self._records.get(document) for document in wanted}
         missing = [document for document, record in held.items() if record is None]
@@ -164,7 +165,7 @@ class Searcher:
         return self.parallel.map(self._record, zip((segment for segment, _ in places), rows, strict=True))
 
     def open_segment(self, segment: int) -> None:
-        """Read what queries need of a segment beside its lists: where documents lie, hosts, and lengths."""
+        """Read what queries need of a segment beside its lists: places of documents, hosts, and lengths."""
         self._open_docs(segment)
         columns = self.reader.columns(segment)
         columns.raw("rows")

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 MAX_BYTES = (
     32 << 20
-)  # of all tables, packed; in a very large crawl only titles of the largest segments are offered
-_SAME = 4  # entries of the same words that a table may have
+    # the limit for all tables together, packed; in a very large crawl only titles of the largest segments are
+    # offered
+)
+_SAME = 4  # how many entries with the same words a table may have
 
 
 class RankedTitle(NamedTuple):
@@ -38,7 +40,7 @@ class TitleTables:
     def beginning_with(self, prefix: str, limit: int) -> list[RankedTitle]:
         """Return the titles and headings whose words begin with a prefix, those of the best pages first.
 
-        If several entries have the same words, only the best one is returned.
+        If several entries have the same words, only the best entry is returned.
         """
         found = sorted(
             self._best(prefix, limit), key=lambda one: (-one.prior, one.entry.place, len(one.entry.text))

@@ -1,8 +1,8 @@
 """WordTables: the word tables of all shards of the dictionary, as corrections and completions ask them.
 
-A word may be in the tables of several layers; its documents are added up. Those that died since a layer was
-written are counted too, since a table tells no segments apart. A layer of a few pages keeps words that the
-table of the whole index would leave out; they are left out here.
+A word may be in the tables of several layers; its documents are added up. Documents that were deleted after a
+layer was written are counted too, because a table does not say which segment a document is in. A layer of a
+few pages keeps rare words that the table of the whole index would leave out; they are left out here.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class WordTables:
         return found if found >= self._least else 0
 
     def sharing(self, texts: Iterable[str]) -> set[tuple[str, int]]:
-        """Return the words that share one of these texts, with their documents; see WordTable."""
+        """Return the words that share one of these texts, with their numbers of documents; see WordTable."""
         asked = list(texts)
         counts = Counter[str]()
         for table in self._tables:

@@ -1,8 +1,9 @@
 """Which names a query may ask for, as keys: `click.Group.get_command`, `scipy curve fit`, `curve_fit`.
 
-A name is the whole query or all but its first or its last word, which then says the project: it has to be in
-the title or the URL of the page. The key of a name has no signs (text/words/names.py). Of a name with three
-parts or more, the last two parts are looked for too: `np.linalg.norm` is defined as `numpy.linalg.norm`.
+A name is the whole query, or the query without its first or its last word. That word then names the project:
+it must be in the title or the URL of the page. The key of a name has no signs (text/words/names.py). Of a
+name with three parts or more, the last two parts are looked for too: `np.linalg.norm` is defined as
+`numpy.linalg.norm`.
 """
 
 from __future__ import annotations
@@ -12,16 +13,16 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-LEAST_KEY = 4  # characters, as in text/words/names.py
+LEAST_KEY = 4  # the fewest characters of a key, as in text/words/names.py
 _PAIR = 2
-_LEAST_PARTS = 3  # of a name whose last two parts are looked for too
+_LEAST_PARTS = 3  # the fewest parts of a name whose last two parts are looked up too
 
 
 class Asked(NamedTuple):
     """A name that a query may ask for: its key, and the words of the query it is made of."""
 
     key: str
-    leaves: tuple[int, int]  # from the first to behind the last
+    leaves: tuple[int, int]  # the range [start, end) of leaves of the query that make up the name
 
 
 def asked_names(leaves: Sequence[Sequence[str]]) -> list[Asked]:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     Row = tuple[bytes, list[TermInfo]]
 
-MAX_EXPANSIONS = 1024  # terms per prefix or range
+MAX_EXPANSIONS = 1024  # the most terms per prefix or range
 
-_MAX_LOOKED_AT = 20_000  # terms that begin with a prefix; to look at them takes a tenth of a second
+_MAX_LOOKED_AT = 20_000  # the most terms read per prefix; reading so many takes a tenth of a second
 _CUT = "more than {:,} words begin with {}; searched for those on the most pages; write more of its letters"
 
 # A range of fewer numbers is looked up number by number, because other terms lie between them.
@@ -30,10 +30,10 @@ _LOOKED_UP = 64
 
 
 def prefix_entry(prefix: str, lexicon: Lexicon) -> Entry:
-    """Return the entry of all words as they are written that begin with a prefix, the most frequent at least.
+    """Return the entry of all words (as written) that begin with a prefix; if too many, the most frequent.
 
-    In segments of older versions, which have no such terms, it has the stems that begin so, and those of the
-    prefix itself.
+    Segments of older versions have no such terms. There the entry has the stems that begin with the prefix,
+    and the stems of the prefix itself.
     """
     rows = list(islice(lexicon.beginning_with(prefix.encode()), _MAX_LOOKED_AT + 1))
     is_cut = len(rows) > _MAX_LOOKED_AT

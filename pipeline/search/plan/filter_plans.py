@@ -32,7 +32,7 @@ _LAST_SECOND = (1 << 32) - 1
 
 
 class FilteredIndex(Protocol):
-    """What filters ask an open index."""
+    """The interface of an open index that filters use."""
 
     @property
     def lexicon(self) -> Lexicon:

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.segment.dictionary import AskedLayer, Dictionary
     from crawlctl.pipeline.store.parallel_reads import ParallelReads
 
-LEAST_SHARE = 0.01  # of all documents; for stop words and terms without marks, a language with fewer is none
+# a language with a smaller share of all documents is ignored for stop words and terms without marks
+LEAST_SHARE = 0.01
 STOP_SHARE = 0.5  # a word is a stop word if it is one in the languages of this share of the documents
 
 OLDER_PAGES = (
@@ -42,9 +43,9 @@ OLDER_PAGES = (
     "there the stems of words were searched, until the pages are visited again"
 )
 
-_NAMED = "\x01"  # before the key of a name among remembered words
+_NAMED = "\x01"  # marks the key of a name among the remembered words
 _REMEMBERED = 1 << 15  # words
-_SIGNS = "+#."  # of `c++` and the like, which older segments have without them
+_SIGNS = "+#."  # the signs in `c++` and the like; older segments have these words without the signs
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -52,9 +53,9 @@ class Entry(msgspec.Struct, frozen=True):
 
     terms: tuple[bytes, ...]
     infos: Mapping[int, tuple[TermInfo, ...]]  # by segment
-    postings: int  # in all of these lists
+    postings: int  # the number of postings in all of these lists
     is_telling: bool  # says what a document is about; False for a stop word
-    notice: str = ""  # what a user should know about these terms
+    notice: str = ""  # a message to the user about these terms, or ""
 
 
 class WordTerms:
@@ -119,7 +120,7 @@ class Lexicon:
         self._parallel = parallel
         self._without_marks = without_marks  # the segments of older versions
         self._known: OrderedDict[str, Entry] = OrderedDict()
-        self._exact: OrderedDict[str, Entry] = OrderedDict()  # words as they are written
+        self._exact: OrderedDict[str, Entry] = OrderedDict()  # entries of words as they are written
 
     def entries(self, words: Iterable[str]) -> dict[str, Entry]:
         """Return the entries of words; words that are not remembered are looked up together."""
@@ -209,7 +210,7 @@ class Lexicon:
 
     def range(self, start: bytes, stop: bytes | None) -> Iterator[tuple[bytes, list[TermInfo]]]:
         """Yield the terms from `start` up to and without `stop`, with their term infos."""
-        if self._parallel:  # reads the first blocks of all layers at once, which are kept
+        if self._parallel:  # reads the first blocks of all layers in parallel; they are kept
             self._parallel.map(lambda layer: next(layer.range(start, stop), None), self._dictionary.layers)
         return self._dictionary.range(start, stop)
 

@@ -17,8 +17,9 @@ from crawlctl.pipeline.search.plan.steps import MostOf
 if TYPE_CHECKING:
     from crawlctl.pipeline.search.plan.proximity import Proximity
 
-LEAST_WORDS = 3  # of two words, the one that remains says too little
-MOST_WORDS = 6  # of a long text, many pages lack several words, and scores alone decide
+LEAST_WORDS = 3  # the fewest words of a query; of two words, the remaining word says too little
+# the most words of a query; for longer queries most pages lack several words, and scores alone decide
+MOST_WORDS = 6
 # What remains of the score of a page that lacks a word: 0.8, chosen on the first half of the judged queries.
 # From 0.9 on, section titles are found less often, and with 0.6 fewer natural queries are answered.
 REMAINING = 4, 5

@@ -52,8 +52,11 @@ if TYPE_CHECKING:
 NO_RULES = SearchRules(None, (), ())
 PINNED = "pinned by search.pins"
 MAX_WORDS = 4096
-MAX_SHORT_QUERY = 6  # words; a single character counts in `plan b`, but in prose it is an initial or a number
-NAME_WEIGHT = 2.0  # what it adds that a page defines a name, as a share of what its words may add
+# in words. In a short query like `plan b` a single character counts; in a sentence it is an initial or a
+# number.
+MAX_SHORT_QUERY = 6
+# what a page gets for defining a name, as a multiple of the most that the words of the name can add
+NAME_WEIGHT = 2.0
 RANK_WEIGHT = 0.25  # the most that PageRank adds to a score; from 0.5 on, section titles are found less often
 
 _APOSTROPHES = "'\u2019"
@@ -164,7 +167,7 @@ class _Planner:
         self._index = index
         self._concepts = {id(one.leaves[0]): one for one in concepts_of(node, rules.synonyms)}
         self._entries: dict[str, Entry] = {}
-        self._exact: dict[str, Entry] = {}  # of words in quotes, as they are written
+        self._exact: dict[str, Entry] = {}  # entries of words in quotes, as they are written
         self._asked: list[_Readings] = []  # of each leaf that is not denied
         self._asked_leaves: list[tuple[int, _Readings]] = []  # the same, with the identity of the leaf
         self._words: dict[int, _Readings] = {}  # of all leaves, by the identity of the leaf

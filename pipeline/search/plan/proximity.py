@@ -26,14 +26,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 RESCORED = 200  # documents; with 100, MRR of section titles is .04 lower and the time nearly the same
-MAX_WORDS = 16  # of a query; the pairs of a long text say little that its words do not say
+# only so many first words of a query make pairs; in a long text pairs add little to what the words say
+MAX_WORDS = 16
 
 # Shares of 255, chosen on the first half of bench/docweb_queries.tsv and on other queries of its kinds. With
 # more for bodies, the long queries of the collection npl find less.
 _PAIRS = {"body": 32, "heading": 255, "title": 64, "url": 0, "anchor": 128}
-PAIR_WEIGHTS = tuple(_PAIRS[field] for field in INDEXED_FIELDS)  # by the number of the field
+PAIR_WEIGHTS = tuple(_PAIRS[field] for field in INDEXED_FIELDS)  # the index is the number of the field
 WHOLE_HEADING = 77
-WHOLE_TITLE = 128  # of a title that has no other word; of a longer title the share that the query is
+# for a title that is the query and no more; a longer title gets the share of its words that are in the
+# query
+WHOLE_TITLE = 128
 ANCHOR_WEIGHT = 128
 QUALITY_WEIGHT = 1.5  # the most that the quality of a page adds to a score
 
@@ -44,8 +47,8 @@ class Proximity(Step, frozen=True, eq=False):
     """The words of a query that rank, in their order, and the distances at which they were typed."""
 
     words: tuple[Terms, ...]
-    offsets: tuple[int, ...]  # of each word in the query, in words, stop words included
-    length: int  # of the query, in words
+    offsets: tuple[int, ...]  # the place of each word in the query, counted in words, stop words included
+    length: int  # the number of words of the query
     quality_weight: int = 0  # what a quality of 1/255 adds to the score
 
     @property

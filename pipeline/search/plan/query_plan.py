@@ -17,13 +17,13 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
     loose: Step | None  # for a plain query: documents that match any of its words
     scale: int  # a score of 1 in BM25 is scale × 255 here
     prior_weight: int  # what a prior of 1 adds to the score
-    notices: tuple[str, ...] = ()  # what the index made the planner change
-    proximity: Proximity | None = None  # what the best documents are scored again by
+    notices: tuple[str, ...] = ()  # messages: how the planner changed the query because of what the index has
+    proximity: Proximity | None = None  # how the best documents are scored again
     names: tuple[str, ...] = ()  # the keys of the names in the query that some page defines
-    synonyms: tuple[tuple[str, ...], ...] = ()  # words or phrases that were searched for too
+    synonyms: tuple[tuple[str, ...], ...] = ()  # synonyms that are searched for too
     pins: tuple[int, ...] = ()  # documents that come first; they match the step
     blocked: tuple[tuple[int, int], ...] = ()  # documents [start, end) that are not shown
-    boosts: Boosts = Boosts(())  # factors of scores
+    boosts: Boosts = Boosts(())  # factors that scores are multiplied by
     most: MostOf | None = None  # for a plain query: documents that lack one of its words
 
     @property

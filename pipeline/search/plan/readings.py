@@ -17,8 +17,8 @@ from functools import lru_cache
 from crawlctl.pipeline.text.words.tokens import parts_in, tokens
 
 _MAX_REMEMBERED = 64  # characters
-_MAX_JOINED = 3  # words that a hyphen can join to one
-_SHORT = 1  # characters of one of these; longer words are rarely written together
+_MAX_JOINED = 3  # the most parts of a hyphened word that are joined into one word
+_SHORT = 1  # one of the parts has at most this many characters; longer parts are rarely written together
 _HYPHENS = re.compile(r"(?<=\w)[-\u2010\u2011](?=\w)")
 _NUMBERED = re.compile(r"([a-z]{2,})([0-9]{1,3})")
 _HYPHENED = {"email": ("e", "mail"), "emails": ("e", "mails")}

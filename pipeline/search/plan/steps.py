@@ -57,11 +57,11 @@ class Step(msgspec.Struct, frozen=True, eq=False):
         raise NotImplementedError
 
     def bound(self, documents_of: Callable[[Terms], int]) -> int:
-        """Return how many documents may match at most; `documents_of` tells how many a leaf has."""
+        """Return how many documents can match at most; `documents_of` returns the number for a leaf."""
         raise NotImplementedError
 
     def lists(self, segment: int) -> Iterator[ListRead]:
-        """Yield the posting lists to read of a segment; none if no document can match."""
+        """Yield the posting lists to read in a segment; none if no document can match."""
         if self.can_match(segment):
             for child in self.children:
                 yield from child.lists(segment)
@@ -207,7 +207,8 @@ class Selection(Step, frozen=True, eq=False):
 class DocumentRanges(Selection, frozen=True, eq=False):
     """Documents in ranges of doc ids, such as the documents of a host."""
 
-    ranges: Mapping[int, tuple[tuple[int, int], ...]]  # by segment: start and end, rising and apart
+    # by segment: [start, end) of ordinals, rising and without overlaps
+    ranges: Mapping[int, tuple[tuple[int, int], ...]]
 
     def can_match(self, segment: int) -> bool:
         """Return whether the segment has such documents."""

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.search.rules.rule_set import Synonyms, Words
 
-SYNONYM_SHARE = 0.8  # what a synonym weighs, of what was typed: the word itself comes first
+SYNONYM_SHARE = 0.8  # the weight of a synonym, as a share of the weight of the word that was typed
 
 
 class Concept(NamedTuple):
-    """Words that were typed side by side, and what may stand for them."""
+    """Words that were typed side by side, and the synonyms that may stand for them."""
 
     leaves: tuple[tree.Word, ...]
     words: Words

@@ -1,7 +1,7 @@
-"""The filters of a query, of the form `name:value`: they select pages by something else than their words.
+"""The filters of a query, of the form `name:value`: by host, language, date, type or value of a field.
 
-A filter has `read`, which turns the text behind the colon into the node, or raises a ValueError that says
-what the filter takes. The table FILTERS leads from names to filters.
+Each filter has a method `read`: it turns the text behind the colon into a node, or raises a ValueError that
+says which values the filter takes. The table FILTERS maps the name of a filter to its class.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _TYPE_NAMES = {"htm": "html", "xhtml": "html", "txt": "text", "plain": "text", "
 class Site(BaseLeaf, frozen=True):
     """Pages of a host, in lower case and perhaps with a port, and of its subdomains.
 
-    With a `path`, only those whose URL has the words of the path right behind the words of the host.
+    With a `path`, only pages whose URL has the words of the path directly behind the words of the host.
     """
 
-    field: ClassVar[str] = "url"  # in which the words of the path stand
+    field: ClassVar[str] = "url"  # the field in which the words of the path are searched
     host: str
     path: str = ""
 
@@ -105,7 +105,7 @@ class After(DateFilter, frozen=True):
 
 
 class DocumentType(BaseLeaf, frozen=True):
-    """Pages that were documents of a type, such as pdf."""
+    """Pages fetched as documents of a type, such as pdf."""
 
     name: str
 
@@ -124,7 +124,7 @@ class DocumentType(BaseLeaf, frozen=True):
 
 
 class FieldValue(BaseLeaf, frozen=True):
-    """Pages with a value of a field: an author, or what the rules for their site have found."""
+    """Pages with a value in a field: an author, or a value found by the rules for their site."""
 
     name: str
     value: str
@@ -143,7 +143,7 @@ class FieldValue(BaseLeaf, frozen=True):
 
 
 class Filter(Protocol):
-    """What the grammar asks of a class of filters."""
+    """The interface of a filter class that the grammar uses."""
 
     @classmethod
     def read(cls, text: str) -> AnyFilter:
@@ -176,7 +176,7 @@ def day_of(text: str) -> str:
     if match is None:
         raise ValueError(f"{text} is no day")
     day = "-".join(f"{int(part):02}" for part in match.groups() if part)
-    first_second(day)  # refuses the 31st of February
+    first_second(day)  # raises an error for a day such as the 31st of February
     return day
 
 

@@ -11,12 +11,13 @@
     field     = ( "body" | "heading" | "title" | "url" | "anchor" | filter ) ":"
     filter    = "site" | "lang" | "before" | "after" | "type" | "in"
 
-The infix form never begins with AND or OR, so the two forms cannot be mistaken for each other; an AND or OR
-inside a prefixed list is an error. Punctuation that stands alone is left out.
+The infix form never begins with AND or OR, so the parser can tell the two forms apart. An AND or OR inside a
+prefixed list is an error. Punctuation that stands alone is left out.
 
-A query may deny things anywhere as long as the whole does not: `a (b OR NOT c)` is `a NOT (c NOT b)`. Each
-rule therefore returns a node and whether pages must match it or must *not* match it. `_both` and `_either`
-join these by the laws of De Morgan, so that in the tree a `Not` only takes pages away from other pages.
+A query may exclude pages anywhere, as long as the whole query does not only exclude: `a (b OR NOT c)` is `a
+NOT (c NOT b)`. Each rule therefore returns a node and whether pages must match it or must *not* match it.
+`_both` and `_either` join these by the laws of De Morgan, so that in the tree a `Not` only takes pages away
+from other pages.
 """
 
 from __future__ import annotations
@@ -72,13 +73,13 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.search.query.tree import Leaf
 
-MAX_BYTES = 1 << 16  # of a query in UTF-8
+MAX_BYTES = 1 << 16  # the most bytes of a query in UTF-8
 MAX_WORDS = 1000
-MAX_NOTICES = 8  # shown to the user
+MAX_NOTICES = 8  # the most notices shown to the user
 
 _NOT_TYPED = r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]"  # control characters and lone surrogates
-# Parentheses around bare words change nothing: people write them in questions and titles.
-# So does a star beside them, as in `SELECT * FROM`.
+# A query with only these tokens is plain. Parentheses around words change nothing: people write them in
+# questions and titles. Nor does a star beside words, as in `SELECT * FROM`.
 _PLAIN = frozenset({WORD, BLANK, OPEN, CLOSE, END, STAR})
 _OPERAND = "a word, a phrase in quotes or a parenthesis"
 
@@ -212,7 +213,7 @@ class _Parser:
         return Phrase(words, field) if len(words) > 1 else quoted(words[0], field)
 
     def _goes_on(self) -> bool:
-        """Return whether another operand follows without an operator before it."""
+        """Return whether another operand follows directly, without AND or OR between."""
         self._skip_blanks()
         return self._peek().kind in LEAVES or self._peek().kind in (OPEN, FIELD, NOT, PLUS)
 
@@ -242,7 +243,7 @@ class _Parser:
 
 
 def _both(parts: list[Match]) -> Match:
-    """Return the pages that all parts match; if all parts deny, the whole denies the pages of any part."""
+    """Return the pages that match all parts; if all parts are denied, the whole denies pages of any part."""
     if len(parts) == 1:
         return parts[0]
     wanted = [part.node for part in parts if not part.denied]
@@ -253,10 +254,10 @@ def _both(parts: list[Match]) -> Match:
 
 
 def _either(parts: list[Match]) -> Match:
-    """Return the pages that any part matches.
+    """Return the pages that match any part.
 
-    With denied parts, the whole is denied too: `a OR NOT b OR NOT c` excludes the pages that have both b and
-    c, but not a.
+    If any part is denied, the whole is denied too: `a OR NOT b OR NOT c` excludes the pages that have both b
+    and c, but not a.
     """
     if len(parts) == 1:
         return parts[0]

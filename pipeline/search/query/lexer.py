@@ -2,9 +2,9 @@
 
 Keywords are AND, OR and NOT in capitals; `&&` and `||` are other spellings. A sign (- or +) counts only right
 before something that can be searched for, so that `e-mail`, `c++`, `a -> b` and `--help` have no sign; a
-minus, a letter and a number are the option of a command (`head -n 3`). A field is one of our names before a
-colon; `std::vector`, `10:30` and `http://…` are words. A quote right behind a digit, with a space after it,
-is a sign for inches. A star that stands alone means all pages.
+minus, a letter and a number are the option of a command (`head -n 3`). A field is the name of a field or
+filter before a colon; `std::vector`, `10:30` and `http://…` are words. A quote right behind a digit, with a
+space after it, is a sign for inches. A star that stands alone means all pages.
 
 Whether a person meant the keywords is decided for the query as a whole, in meant.py.
 """
@@ -27,15 +27,15 @@ AND, OR, NOT, PLUS = "AND", "OR", "NOT", "+"
 OPEN, CLOSE = "(", ")"
 FIELD = "field"
 WORD, PHRASE, PREFIX, RANGE = "word", "phrase", "prefix", "range"
-STAR = "*"  # stands alone
-BLANK = "blank"  # no letter or digit in it to search for
+STAR = "*"  # a star that stands alone
+BLANK = "blank"  # a token without a letter or digit to search for
 END = "end"
 
 LEAVES = frozenset({WORD, PHRASE, PREFIX, RANGE, STAR})
 SIGNS = {"-": NOT, "+": PLUS}
 
 _KEYWORDS = {AND: AND, OR: OR, NOT: NOT, STAR: STAR, "&&": AND, "||": OR}
-_MAX_SHOWN = 30  # characters of a word in a message
+_MAX_SHOWN = 30  # the most characters of a word that a message shows
 _STRAIGHT_QUOTES = str.maketrans("“”„", '"""')
 # Every character of a query belongs to one of these groups.
 _GROUPS = re.compile(
@@ -56,7 +56,7 @@ _ALIASES = {
 _FIELDS = {**_FIELD_NAMES, **_ALIASES}
 _FIELD = re.compile(f"({'|'.join(_FIELDS)}):", re.IGNORECASE)
 _OPTION = re.compile(r"(-[A-Za-z])\s+[0-9]+(?=\s|$)")
-# Compiled only when a word looks like one of these, since few do.
+# These are compiled only when a word may be a field or a range, because few words are.
 _OTHER_FIELD = r"(?!https?:|ftp:)([a-z]{2,}):(?![:/])(?=.)"
 _RANGE = r"[0-9]{1,18}\.\.[0-9]{1,18}"
 _OPEN_RANGE = r"[0-9]+\.\.|\.\.[0-9]+"
@@ -71,7 +71,7 @@ class Token(msgspec.Struct, frozen=True):
 
 
 class Lexer:
-    """Cuts one query into tokens; `notices` collects what is odd about them."""
+    """Cuts one query into tokens; `notices` collects messages about unusual tokens and how they are read."""
 
     def __init__(self, source: str) -> None:
         self._source = source.translate(_STRAIGHT_QUOTES)
@@ -101,7 +101,7 @@ class Lexer:
 
     def _unquoted(self, text: str, at: int, may_have_sign: bool) -> Iterator[Token]:
         """Yield the signs and fields that a text begins with, and the word that remains."""
-        if text.isalnum():  # no sign and no field, as nearly all words
+        if text.isalnum():  # nearly all words: no sign and no field in it
             yield Token(_KEYWORDS.get(text) or self._kind_of(text), text, at)
             return
         end = at + len(text)
@@ -142,7 +142,7 @@ class Lexer:
         if self._source[at] not in SIGNS:
             return False
         rest = self._source[at + 1 : end]
-        if not rest:  # a quote or a parenthesis may follow at once
+        if not rest:  # a quote or a parenthesis may follow directly
             return self._source[end : end + 1] not in ("", CLOSE) and not self._source[end].isspace()
         return rest[0] not in SIGNS and bool(words_in(rest))
 

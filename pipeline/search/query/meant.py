@@ -1,14 +1,15 @@
 """Decides which operators of a query a person meant, before the grammar sees them.
 
-People paste titles, questions and lines of code. So these are read as words, or left out, with a notice:
+People paste titles, questions and lines of code. So the following are read as words, or left out, with a
+notice:
 
 * AND, OR and NOT in a text that is all in capitals, and the signs in it. A query of operators looks
   different: its words are not capitals, or operators stand between all of them (`TLS AND HTTP`), or one
   stands at the beginning.
 * `&&` and `||` that do not stand between two things to search for.
 * A field at the end, as in `see also URL:`.
-* A filter with a value that it does not take, as in `python type:error`. What `site:` does not take is an
-  error: nobody writes `site:` in a text.
+* A filter with a value that it does not take, as in `python type:error`. A wrong value of `site:` is an
+  error, because nobody writes `site:` in ordinary text.
 """
 
 from __future__ import annotations
@@ -40,15 +41,15 @@ if TYPE_CHECKING:
 
 _KEYWORDS = frozenset({AND, OR, NOT})
 _SYMBOLS = frozenset({"&&", "||"})
-_LEAST_WORDS = 4  # in capitals that make a text; with fewer, acronyms are more likely
-_LEAST_WORDS_AND_PARENTHESES = 8  # people group operators by parentheses, and writers use them too
+_LEAST_WORDS = 4  # the fewest words in capitals that count as a text; fewer words are more likely acronyms
+_LEAST_WORDS_AND_PARENTHESES = 8  # the same for texts with parentheses, which both queries and texts have
 _IN_TEXT = _KEYWORDS | {PLUS, WORD, PHRASE, BLANK, OPEN, CLOSE, END}
 _ENDS = frozenset({*LEAVES, CLOSE})
 _BEGINNINGS = frozenset({*LEAVES, OPEN, FIELD, NOT, PLUS})
 
 
 def meant(tokens: Sequence[Token], notices: list[str]) -> list[Token]:
-    """Return the tokens with words in the place of operators that nobody meant; add notices."""
+    """Return the tokens, with operators that were not meant replaced by words; add notices."""
     found = _with_fields_as_words(tokens, notices)
     if _is_text_in_capitals(found):
         found = [_as_word(token) for token in found if token.text not in SIGNS]
@@ -62,7 +63,7 @@ def meant(tokens: Sequence[Token], notices: list[str]) -> list[Token]:
 
 
 def _with_fields_as_words(tokens: Sequence[Token], notices: list[str]) -> list[Token]:
-    """Return the tokens with words in the place of fields that ask for nothing."""
+    """Return the tokens, with fields that have no usable value replaced by words."""
     found: list[Token] = []
     for token in tokens:
         field = found[-1] if found and found[-1].kind == FIELD else None
@@ -79,7 +80,7 @@ def _with_fields_as_words(tokens: Sequence[Token], notices: list[str]) -> list[T
 
 
 def _fault_of(field: Token, value: Token) -> str:
-    """Return what a filter takes, if the value is none of it; else nothing."""
+    """Return the message that says which values a filter takes, if it refuses this value; else ""."""
     if field.text not in FILTERS or field.text == "site":
         return ""
     try:
@@ -108,7 +109,7 @@ def _has_neighbours(tokens: Sequence[Token]) -> bool:
 
 
 def _with_symbols(tokens: Sequence[Token], notices: list[str]) -> list[Token]:
-    """Return the tokens with a blank in the place of each && and || that joins nothing."""
+    """Return the tokens, with each && and || that joins nothing replaced by a blank."""
     found: list[Token] = []
     for token, after in zip(tokens, (*tokens[1:], tokens[-1]), strict=True):
         if token.text not in _SYMBOLS or token.kind not in _KEYWORDS:

@@ -1,4 +1,4 @@
-"""What every node of the tree of a query has: how it is printed, and the nodes inside it."""
+"""The base classes of all nodes of a query's tree: how a node is printed, and the nodes inside it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 class BaseNode(msgspec.Struct, frozen=True):
-    """A node of the tree: an operator, or something that is asked for."""
+    """A node of the tree: an operator, or a leaf such as a word."""
 
     def infix(self) -> str:
         """Return the node as a person would write it: `a (b OR c) NOT d`."""
         raise NotImplementedError
 
     def operand(self) -> str:
-        """Return the node as it is written inside another one."""
+        """Return the node as it is written inside another node, in parentheses if needed."""
         return self.infix()
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_COLUMN, _WIDTH = 26, 78  # characters of an example in the help, and of a line
-_PROMPT_COLUMN, _PROMPT_WIDTH = 16, 40  # a narrow terminal shows the help of the prompt too
+_COLUMN, _WIDTH = 26, 78  # widths in characters: the column of examples, the whole line
+_PROMPT_COLUMN, _PROMPT_WIDTH = 16, 40  # narrower, so that the help of the prompt fits a narrow terminal
 
 
 class Operator(NamedTuple):
@@ -23,7 +23,7 @@ class Operator(NamedTuple):
     examples: tuple[str, ...]
     meaning: str  # continues "pages that …"
     more: str = ""  # for the manual only
-    prompt: bool = True  # the prompt's help shows it
+    prompt: bool = True  # whether the help of the prompt shows it
 
 
 OPERATORS = (
@@ -106,7 +106,7 @@ OPERATORS = (
 
 
 def help_lines(*, prompt: bool = False) -> Iterator[str]:
-    """Yield the operators with their first examples; for the prompt those used every day, in 40 columns."""
+    """Yield the operators with their first examples; for the prompt only frequent ones, in 40 columns."""
     column, width = (_PROMPT_COLUMN, _PROMPT_WIDTH) if prompt else (_COLUMN, _WIDTH)
     for operator in OPERATORS:
         if operator.prompt or not prompt:

@@ -1,8 +1,8 @@
 """Corrects the parentheses of a query before the grammar sees them.
 
-Afterwards none is missing, unmatched or empty. People paste titles and lines of code, so `print(`,
-`(+)-limonene` and `f(*)` are not errors. Parentheses without any letter or digit in them are left out,
-together with the sign right before them; a star in them is part of such code and not all pages.
+Afterwards each parenthesis has its partner and none is empty. People paste titles and lines of code, so
+`print(`, `(+)-limonene` and `f(*)` are not errors. Parentheses without any letter or digit in them are left
+out, together with the sign right before them; a star in them is part of such code and not all pages.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from crawlctl.pipeline.search.query.query_errors import query_error
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# A person nests a handful. The grammar and everything that walks the tree call themselves once per level.
+# People nest few levels. The limit is needed because the grammar and all walks over the tree are recursive.
 MAX_DEPTH = 100
 
 _WITHOUT_WORDS = frozenset({BLANK, STAR})
@@ -49,7 +49,7 @@ def balanced(tokens: Iterable[Token], source: str, notices: list[str]) -> list[T
 
 
 def _close(kept: list[Token], start: int, close: Token) -> None:
-    """Add a ), or put one blank for everything since its ( at `start` if none of it can be searched for."""
+    """Add a ); or, if nothing since its ( at `start` can be searched for, replace all of it by one blank."""
     if any(kept[index].kind not in _WITHOUT_WORDS for index in range(start + 1, len(kept))):
         kept.append(close)
         return

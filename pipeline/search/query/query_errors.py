@@ -6,8 +6,9 @@ from crawlctl.pipeline.errors import QueryError
 from crawlctl.pipeline.terminal.printable import blanked
 from crawlctl.pipeline.terminal.width import columns
 
-_MAX_SHOWN = 72  # characters of the query, so that the caret stays on its line of the terminal
-_BEFORE = 48  # at most, of these characters, before the caret
+# the most characters of the query that are shown, so that the caret stays below its character
+_MAX_SHOWN = 72
+_BEFORE = 48  # the most of these characters that stand before the caret
 _INDENT = "  "
 
 

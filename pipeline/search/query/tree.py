@@ -1,7 +1,7 @@
 """The tree that a query is read into: one class per operator, beside the filters of filters.py.
 
-A node knows the nodes inside it (`parts`) and how a person would write it (`infix`), so that a query can be
-printed again; what is printed parses to the same tree. How to add an operator: search/__init__.py.
+A node has the nodes inside it (`parts`) and can print itself as a person would write it (`infix`). A printed
+query parses to the same tree. How to add an operator: search/__init__.py.
 
 Words are as the user typed them; the planner cuts them into tokens and looks up their terms. The parser makes
 sure that a `Not` stands only in an `And` beside a part that is not a `Not`, that neither `And` nor `Or` has a
@@ -21,10 +21,10 @@ from crawlctl.pipeline.search.query.filters import AnyFilter
 from crawlctl.pipeline.search.query.node import BaseLeaf, BaseNode
 from crawlctl.pipeline.text.words.tokens import tokens
 
-# Fields of a page in which a word can be asked for.
+# Fields of a page in which a word can be searched.
 FIELDS = INDEXED_FIELDS
 
-# Any other word is printed in quotes, because it would be read as something else.
+# A word that does not match this is printed in quotes, because without them it would not be read as a word.
 _BARE_WORD = re.compile(r"(?![+-]|(?:AND|OR|NOT)$|.*\.\.)[^\s()\"“”„*:]+")
 
 
@@ -35,12 +35,12 @@ class Word(BaseLeaf, frozen=True):
     field: str | None = None
 
     def infix(self) -> str:
-        """Return the word, in quotes where it would be read as something else."""
+        """Return the word, in quotes if without them it would not be read as a word."""
         return _field(self.field) + (self.text if _BARE_WORD.fullmatch(self.text) else f'"{self.text}"')
 
 
 class Exact(BaseLeaf, frozen=True):
-    """A word in quotes: exactly as it is written, and no other form of it; case does not count."""
+    """A word in quotes: matches this form only, no other inflection; case does not count."""
 
     text: str
     field: str | None = None
@@ -68,7 +68,7 @@ class Prefix(BaseLeaf, frozen=True):
     field: str | None = None
 
     def infix(self) -> str:
-        """Return the beginning with a star."""
+        """Return the prefix with a star behind it."""
         return f"{_field(self.field)}{self.text}*"
 
 
@@ -80,7 +80,7 @@ class Range(BaseLeaf, frozen=True):
     field: str | None = None
 
     def infix(self) -> str:
-        """Return the two ends."""
+        """Return both ends with `..` between them."""
         return f"{_field(self.field)}{self.low}..{self.high}"
 
 
@@ -141,11 +141,12 @@ Node: TypeAlias = Leaf | And | Or | Not
 
 
 class Query(msgspec.Struct, frozen=True):
-    """A query as it was understood.
+    """The tree of a query, the text that was typed, and notices about how it was read.
 
-    `notices` say what was repaired. `source` is what the user wrote. `plain` is true where the query has only
-    words, in parentheses or not, without any operator, quote or field. Pages that match a plain query in full
-    may be followed by pages that match some of its words; a query with operators is never loosened.
+    `notices` are messages about what was repaired or read differently. `source` is what the user wrote.
+    `plain` is true where the query has only words, in parentheses or not, without any operator, quote or
+    field. Pages that match a plain query in full may be followed by pages that match some of its words; a
+    query with operators is never loosened.
     """
 
     tree: Node
@@ -157,7 +158,8 @@ class Query(msgspec.Struct, frozen=True):
 def quoted(text: str, field: str | None) -> Word | Exact:
     """Return the leaf of one word in quotes.
 
-    A word that has to stand in quotes, as `AND` or `foo:bar`, is a word like others: its quotes say no more.
+    Words such as `AND` or `foo:bar` can only be typed in quotes. So for them quotes do not mean "exactly this
+    form".
     """
     is_exact = _BARE_WORD.fullmatch(text) and len(tokens(text)) == 1
     return Exact(text, field) if is_exact else Word(text, field)

@@ -1,1 +1,1 @@
-"""What does the operator of a crawl say about answers: synonyms, pins, blocks and boosts?"""
+"""How does the operator of a crawl change answers: by synonyms, pins, blocks and boosts?"""

@@ -1,7 +1,8 @@
 """Finds the documents that targets of rules stand for: ranges of ordinals in a segment.
 
-The documents of a segment are sorted by host and URL, so a host and the beginning of URLs is a range each.
-The URLs themselves are stored with the documents; a binary search reads a few of them.
+The documents of a segment are sorted by host and URL, so all documents of a host are one range, and so are
+all documents whose URLs begin with the same text. The URLs are stored with the documents; a binary search
+reads a few of them.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.rules.rule_targets import Target
     from crawlctl.pipeline.store.base import Store
 
-    Ranges = tuple[tuple[int, int], ...]  # [start, end) of ordinals, rising and apart
+    Ranges = tuple[tuple[int, int], ...]  # [start, end) of ordinals, rising and without overlaps
 
 _SCHEMES = ("http", "https")
 
@@ -49,7 +50,7 @@ class SegmentPlaces:
         return tuple(found)
 
     def _bounds(self, target: Target) -> Iterator[tuple[int, int]]:
-        """Yield the ranges of all hosts that a target may mean; one without a port means all ports."""
+        """Yield the ranges of all hosts that a target may mean; a target without a port means all ports."""
         for index, packed in enumerate(self._hosts.names):
             host = packed.decode("ascii", "replace")
             name, colon, port = host.rpartition(":")
@@ -69,7 +70,7 @@ class SegmentPlaces:
             yield first, after
         elif first < after:
             for scheme in (key.scheme,) if key.scheme else _SCHEMES:
-                # All URLs of a host have the same authority, so the first one tells how it is written.
+                # All URLs of a host have the same authority, so the first URL shows how it is written.
                 authority = self._url(first).partition("://")[2].partition("/")[0]
                 begin = f"{scheme}://{authority}{key.path or '/'}"
                 start = self._search(begin, first, after)

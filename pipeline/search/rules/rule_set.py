@@ -1,7 +1,7 @@
-"""RuleSet: the setting `search` of a crawl as queries use it, and how its texts are read.
+"""RuleSet: the settings `search.*` of a crawl as queries use them, and how their texts are read.
 
-A query is known by its words, in any order and in any case. Which texts a target may have is said in
-rule_targets.py, which a query does not import: to read URLs takes longer than to find a page.
+A rule names a query by its words, in any order and case. Targets are parsed in rule_targets.py; a query does
+not import it, because importing the parser of URLs takes longer than the query.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     Words = tuple[str, ...]
-    Synonyms = Mapping[Words, tuple[Words, ...]]  # the words or phrases that may stand for some words
+    Synonyms = Mapping[Words, tuple[Words, ...]]  # from the words that are typed to their synonyms
 
 ALL_QUERIES = "*"  # the key of blocks that hold for every query
-MAX_PHRASE = 8  # words of a synonym
+MAX_PHRASE = 8  # the most words of a synonym
 
-PAGE = "url:"  # a target that begins so is one page
+PAGE = "url:"  # a target with this prefix is one page
 _ONE_WAY = "=>"
 _BOTH_WAYS = "="
 
 
 class RuleSet(msgspec.Struct, frozen=True):
-    """The rules as they are set; the fields are those of SearchSettings."""
+    """The rules as they are written in the settings; it has the same fields as SearchSettings."""
 
     synonyms: tuple[str, ...] = ()
     pins: dict[str, tuple[str, ...]] = {}
@@ -36,7 +36,7 @@ class RuleSet(msgspec.Struct, frozen=True):
     boosts: dict[str, float] = {}
 
     def targets(self) -> set[str]:
-        """Return the texts of all targets that documents are looked up for; a pin is one page."""
+        """Return the texts of all targets whose documents are looked up; a pin is a target of one page."""
         pinned = {PAGE + url for urls in self.pins.values() for url in urls}
         return {target for some in self.blocks.values() for target in some} | {*self.boosts} | pinned
 
@@ -47,7 +47,7 @@ def page_target(url: str) -> str:
 
 
 def query_key(words: Iterable[str]) -> Words:
-    """Return what a query is known by: its words in an order of their own."""
+    """Return the key of a query in rules: its words, sorted."""
     return tuple(sorted(words))
 
 
@@ -57,7 +57,7 @@ def words_in(text: str) -> Words:
 
 
 def read_synonyms(lines: Iterable[str]) -> dict[Words, tuple[Words, ...]]:
-    """Return what may stand for which words, by lines such as `postgres = postgresql`, `js => javascript`."""
+    """Return the synonyms of words, read from lines such as `postgres = postgresql`, `js => javascript`."""
     found: dict[Words, dict[Words, None]] = {}
     for line in lines:
         for left, right in _pairs(line):
@@ -66,7 +66,7 @@ def read_synonyms(lines: Iterable[str]) -> dict[Words, tuple[Words, ...]]:
 
 
 def _pairs(line: str) -> Iterator[tuple[Words, Words]]:
-    """Yield each word or phrase with each other that may stand for it."""
+    """Yield pairs: a word or phrase, and a synonym that may stand for it."""
     first, is_one_way, second = line.partition(_ONE_WAY)
     left = [words_in(part) for part in first.split(_BOTH_WAYS)]
     right = [words_in(part) for part in second.split(_BOTH_WAYS)] if is_one_way else left

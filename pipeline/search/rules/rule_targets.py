@@ -18,23 +18,23 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.rules.rule_set import RuleSet
 
 LEAST_BOOST, MOST_BOOST = 0.01, 100.0
-MAX_RULES = 10_000  # of one kind
+MAX_RULES = 10_000  # the most rules of each kind
 
 
 class Target(NamedTuple):
-    """A target taken apart: the page `url`, or the URLs that `key` matches."""
+    """A parsed target: either the one page `url`, or all URLs that `key` matches."""
 
     key: SiteKey
     url: str = ""
 
     @property
     def exactness(self) -> tuple[bool, bool, int, int, bool]:
-        """How exact the target is: of several that match a page, the greatest counts."""
+        """How exact the target is: if several targets match a page, the most exact target counts."""
         return bool(self.url), *self.key.exactness
 
 
 def target_of(text: str) -> Target:
-    """Return a target taken apart; raise ConfigError if the text is none."""
+    """Return the parsed target; raise ConfigError if the text is not a target."""
     if not text.startswith(PAGE):
         return Target(site_key(text))
     url = text.removeprefix(PAGE).strip()

@@ -1,8 +1,9 @@
-"""The rules file of a snapshot: the rules of the operator, and which documents their targets are.
+"""The rules file of a snapshot: the rules of the operator, and the documents that each target stands for.
 
-A query reads no settings. So the driver writes this file before a commit, if the crawl has such rules: what
-is set, and for each segment the documents of each target. Segments never change, so the next file takes over
-what is known of a segment. Of a remote store, the compound file has a copy, and a query needs no request.
+A query reads no settings. So, if the crawl has rules, the driver writes this file before a commit: the rules,
+and for each segment the documents of each target. Segments never change, so the next file takes the documents
+of old segments from this file. In a remote store the compound file has a copy, so a query needs no extra
+request.
 
     CRC-32 of the rest (4 bytes, little-endian), MessagePack [version, rules, {segment: {target: ranges}}]
 """
@@ -61,7 +62,7 @@ def with_rules(store: Store, before: Snapshot, files: tuple[FileEntry, ...]) -> 
     dictionary = [entry.name for entry in others if entry.kind == DICTIONARY]
     try:
         own = read_own_settings(store, msgspec.structs.replace(before, files=files)) or {}
-    except DamagedSettings:  # the next commit of a repaired crawl writes the file again
+    except DamagedSettings:  # no file now; after a repair the next commit writes it
         return files
     rules = rules_in(own)
     if not dictionary or rules == RuleSet():
@@ -83,7 +84,7 @@ def _known(store: Store, old: tuple[FileEntry, ...]) -> PlacedRules | None:
     for entry in old:
         try:
             return _decoded(store.read(entry.name), entry.name)
-        except StoreError:  # it is written again
+        except StoreError:  # a damaged file is not used, and written again
             return None
     return None
 
@@ -91,7 +92,7 @@ def _known(store: Store, old: tuple[FileEntry, ...]) -> PlacedRules | None:
 def _places(
     store: Store, files: tuple[FileEntry, ...], rules: RuleSet, known: PlacedRules | None
 ) -> dict[str, dict[str, tuple[tuple[int, int], ...]]]:
-    """Return where the targets lie in each segment; every target is named, also where it has no document."""
+    """Return the documents of each target in each segment; a target without documents is listed too."""
     from crawlctl.pipeline.search.rules.rule_places import SegmentPlaces
 
     targets = sorted(rules.targets())

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.rules.rule_set import Synonyms, Words
     from crawlctl.pipeline.search.rules.rules_file import PlacedRules
 
-BOOST_BITS = 10  # a factor is counted in 1/1024
+BOOST_BITS = 10  # a factor is stored as a whole number of 1/1024
 
 
 class Boost(NamedTuple):
-    """Documents [start, end), by what their scores are multiplied (in 1/1024), and the rule that says so."""
+    """Documents [start, end), the factor for their scores (in 1/1024), and the text of its rule."""
 
     start: int
     end: int
@@ -54,7 +54,7 @@ def _start(boost: Boost) -> int:
 
 
 class SearchRules:
-    """The synonyms, pins, blocks and boosts of one open index; it reads the texts of rules once."""
+    """The synonyms, pins, blocks and boosts of one open index, parsed once and kept as long as it is open."""
 
     def __init__(self, placed: PlacedRules | None, segments: Sequence[str], bases: Sequence[int]) -> None:
         self._rules = placed.rules if placed is not None else RuleSet()
@@ -69,7 +69,7 @@ class SearchRules:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the operator says nothing, as in most crawls."""
+        """Whether there are no rules, as in most crawls."""
         return not (self.synonyms or self._pins or self._blocks or self.boosts.ranges)
 
     def pinned(self, words: Iterable[str]) -> tuple[int, ...]:
@@ -90,7 +90,7 @@ class SearchRules:
             yield from ((base + start, base + end) for start, end in places.get(target, ()))
 
     def _boosts(self) -> Iterator[Boost]:
-        """Yield the boosts; of several rules for a document the most exact one counts."""
+        """Yield the boosts; if several rules match a document, the most exact rule counts."""
         if not self._rules.boosts:
             return
         from crawlctl.pipeline.search.rules.rule_targets import target_of

@@ -1,4 +1,4 @@
-"""Completes what a person has begun to type: with words, titles of pages, and headings in them.
+"""Completes what a person has begun to type: by words, and by titles and headings of pages.
 
 Titles and headings that begin with all that was typed are ranked by the PageRank of their page. Words
 complete the last word, and are ranked by the number of pages that have them.
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.search.open.searcher import Searcher
 
-MAX_TYPED = 200  # characters; a longer text is no beginning of anything
+MAX_TYPED = 200  # the most characters of a text that is completed
 
 _LAST_WORD = re.compile(r"\w+\Z")
 _BLANKS = " \t\n"
@@ -29,16 +29,16 @@ class Completion(msgspec.Struct, frozen=True):
 
     text: str  # the whole query, completed
     kind: Literal["word", "title", "heading"]
-    url: str = ""  # of the page with this title or heading, with the anchor of the heading; empty for a word
-    pages: int = 0  # of a word: how many pages have it
+    url: str = ""  # the page with this title or heading, and the anchor of the heading; "" for a word
+    pages: int = 0  # for a word: how many pages have it
 
 
 def complete(searcher: Searcher, text: str, limit: int = 8) -> list[Completion]:
     """Return what a query that begins with `text` may become, the likeliest first.
 
-    Half of the places are for words, if there are as many titles and headings as words. Behind other words,
-    the last one says little by itself, so words come last. Of a word and a title that read the same, the
-    title stays: it leads somewhere.
+    Half of the list is for words, if there are enough words and titles. If the query has several words,
+    completions of its last word come last, because that word alone says little. If a word and a title have
+    the same text, only the title is returned, because it links to a page.
     """
     typed = tokens(text[: MAX_TYPED + 1])
     if limit < 1 or len(text) > MAX_TYPED or not typed:

@@ -1,16 +1,17 @@
-"""How likely it is that a person who meant one word has typed another: the slips of a hand on a keyboard.
+"""How likely a typing error (slip) is: that a person who meant one word typed another word.
 
-After Kernighan, Church and Gale (1990): a word is the better a correction, the more pages have it and the
-likelier the slip is. There is one way to drop a letter of a word at a place, or to swap two, but 25 ways to
-change it: so a dropped letter explains a wrong word much better than a changed one. A changed or added letter
-is likely if it lies beside the right one on the keyboard, repeats its neighbour, or sounds alike.
+After Kernighan, Church and Gale (1990): a correction is better if more pages have the word and if the slip is
+likelier. At each place of a word there is one way to drop a letter or to swap two letters, but 25 ways to
+change a letter. So a dropped letter explains a wrong word much better than a changed letter. A changed or
+added letter is likely if it lies beside the right one on the keyboard, repeats its neighbour, or sounds
+alike.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
 
-LIKELY, RARE = 0.0, -3.2  # natural logarithms: 25 ways to change a letter
+LIKELY, RARE = 0.0, -3.2  # natural logarithms; RARE: one of 25 ways to change a letter
 FIRST_LETTER = -0.5  # people see the first letter of a word when they type it
 
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")

@@ -1,8 +1,8 @@
 """Suggests a better spelling ("did you mean") for words that no page has, or hardly any.
 
 The words to choose from are those of the word table (index/words/word_table.py): words as people write them,
-without those that hardly any page has. Of the words near a wrong one, the best is on many pages, and a likely
-slip leads from it to the wrong word (slips.py). If no word is one slip away, a word may be two slips away (by
+without those that hardly any page has. The best correction is a word that many pages have and from which a
+likely slip leads to the wrong word (slips.py). If no word is one slip away, a word may be two slips away (by
 the edit distance of nltk, which is imported only then: it takes a quarter of a second), or the wrong word two
 words without a space between.
 """
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.search.open.searcher import Searcher
 
-_MIN_LETTERS = 4  # to a shorter word nearly every other short word is near
-_TWO_SLIPS = 6  # letters of a word that may have two
+_MIN_LETTERS = 4  # shorter words are not corrected: nearly every short word is one slip away from them
+_TWO_SLIPS = 6  # the fewest letters of a word that may have two slips
 _MOST_SLIPS = 2
-_MIN_HALF = 3  # letters of each of two words without a space
+_MIN_HALF = 3  # the fewest letters of each word, where a word is split into two
 _MIN_PAGES_OF_HALF = 3
-_TIMES_MORE = 50  # pages that a better spelling must be on, for each page with the word as typed
-_MANY_PAGES = 0.6  # how much the logarithm of the number of pages counts
+_TIMES_MORE = 50  # a better spelling must be on this many times the pages of the word as typed
+_MANY_PAGES = 0.6  # the weight of the logarithm of the number of pages
 
 
 def suggestion(searcher: Searcher, word: str, *, rare: bool = False) -> str | None:
     """Return the word, or the two words, that the user probably meant; None if nothing is near or better.
 
-    `rare` says that some page has the word as it was typed.
+    `rare` is true if some page has the word as it was typed.
     """
     if not _MIN_LETTERS <= len(word) <= LONGEST or not word.isalpha():
         return None
@@ -52,7 +52,7 @@ def suggestions(searcher: Searcher, unknown: Iterable[str], rare: Iterable[str] 
 def respelt(searcher: Searcher, text: str, unknown: Iterable[str], rare: Iterable[str] = ()) -> str:
     """Return a query with better spellings of its unknown and rare words, empty if there is none.
 
-    All else in the query stays as it was typed.
+    The rest of the query stays as it was typed.
     """
     better = suggestions(searcher, unknown, rare)
     if not better:
@@ -63,7 +63,7 @@ def respelt(searcher: Searcher, text: str, unknown: Iterable[str], rare: Iterabl
 
 
 def _nearest(searcher: Searcher, word: str, least: int) -> str | None:
-    """Return the best word that is on at least `least` pages and one slip away or, without one, two."""
+    """Return the best word on at least `least` pages that is one slip away or, if none is, two slips away."""
     shorter = list(deletions(word))
     near = searcher.words.sharing([word, *shorter])
     scores = {
@@ -94,12 +94,13 @@ def _two_slips_away(searcher: Searcher, word: str, least: int) -> dict[str, floa
     return {
         other: _MANY_PAGES * log(pages) - (other[0] != word[0])
         for other, pages in near.items()
-        if edit_distance(word, other, transpositions=True) <= _MOST_SLIPS  # of others only hashes are equal
+        # drops words that were found only because hashes are equal
+        if edit_distance(word, other, transpositions=True) <= _MOST_SLIPS
     }
 
 
 def _swapped(word: str) -> Iterator[str]:
-    """Yield the word with two neighbours swapped, for each two."""
+    """Yield the word with two neighbouring letters swapped, for each pair of neighbours."""
     for at in range(len(word) - 1):
         yield word[:at] + word[at + 1] + word[at] + word[at + 2 :]
 

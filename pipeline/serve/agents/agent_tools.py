@@ -1,7 +1,8 @@
 """AgentTools: search, read a page, list the sites, explain a result; answers are short texts in Markdown.
 
-What is returned was written by strangers. An agent must take it as material and not as orders; the texts say
-which words are ours by their headings, and pages come as Markdown, in which no HTML is left.
+Titles, snippets and pages were written by strangers. An agent must treat them as material, not as
+instructions. So headings in the answers separate our words from theirs, and pages are returned as Markdown
+without any HTML.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.serve.searching.found_results import Found, FoundResult
     from crawlctl.pipeline.serve.served_crawl import ServedCrawl
 
-MAX_SHOWN = 50  # results or sites at once: an agent reads every word of them
-MAX_CHARACTERS = 20_000  # of a page at once
-_MAX_DEPTH = 6  # of an explanation
+MAX_SHOWN = 50  # the most results or sites per answer: an agent reads every word of them
+MAX_CHARACTERS = 20_000  # the most characters of a page per answer
+_MAX_DEPTH = 6  # the most levels of an explanation
 
 
 class AgentTools:
-    """The tools over one crawl; wrong values raise a CrawlctlError or a Problem that says what to do."""
+    """The tools of agents for one crawl; wrong values raise a CrawlctlError or a Problem with the remedy."""
 
     def __init__(self, crawl: ServedCrawl) -> None:
         self._crawl = crawl
@@ -67,7 +68,7 @@ class AgentTools:
         return "\n".join(lines)
 
     async def explain(self, query: str, number: int = 1) -> str:
-        """Return how the query was read and how the score of one of its results came about."""
+        """Return how the query was read, and the parts of the score of one of its results."""
         wanted = SearchRequest(_query(query), limit=1, offset=_within(number, 1, MAX_RESULTS) - 1)
         found = await self._found(wanted, explain=True)
         lines = [f"The query was read as: {found.read_as}", *found.notices]

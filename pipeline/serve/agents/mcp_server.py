@@ -1,7 +1,7 @@
 """Offers the tools of an agent by the Model Context Protocol, on standard streams or over HTTP.
 
-The SDK of the protocol (`mcp`) is an extra, and is imported only here. Over HTTP there are no sessions: each
-request is answered by itself, so any worker can take it.
+The SDK of the protocol (`mcp`) is an optional dependency, and is imported only here. Over HTTP there are no
+sessions: an answer depends on its request only, so any worker can give it.
 """
 
 from __future__ import annotations
@@ -105,13 +105,13 @@ class McpEndpoint:
 
     @asynccontextmanager
     async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
-        """Run what requests need, from the start of the server process to its end."""
+        """Run the session manager of the protocol from the start of the server process to its end."""
         async with self._sessions.run():
             yield
 
 
 def _told(tool: Callable[..., Awaitable[str]]) -> Callable[..., Awaitable[str]]:
-    """Return a tool whose errors reach the agent as words."""
+    """Return a tool whose errors are passed to the agent as text."""
     from mcp.server.mcpserver.exceptions import ToolError
 
     @wraps(tool)

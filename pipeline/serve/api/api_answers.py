@@ -1,4 +1,4 @@
-"""Makes the records of the API from what was found."""
+"""Turns search results, documents and other findings into the records of the API."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def api_search(found: Found, wanted: SearchRequest, writer: str, base: str = "") -> ApiSearch:
-    """Return the results of a search in the snapshot with the random name `writer`; `base` begins paths."""
+    """Return the results of a search in the snapshot with the random name `writer`; `base` starts paths."""
     return ApiSearch(
         query=wanted.text,
         read_as=found.read_as,
@@ -53,7 +53,7 @@ def _hidden_notice(found: Found) -> Iterator[str]:
 
 
 def _next_path(found: Found, wanted: SearchRequest, writer: str, base: str) -> str | None:
-    """Return the path of the next results, None if there are none or if they cannot be reached."""
+    """Return the path of the next results; None if there are none, or they lie beyond MAX_RESULTS."""
     after = wanted.offset + wanted.limit
     if not found.has_more or after + wanted.limit > MAX_RESULTS:
         return None

@@ -1,4 +1,4 @@
-"""ApiRoutes: the answers of the API, each a function from a request to JSON."""
+"""ApiRoutes: the functions of the API: each takes a request and returns JSON."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.serve.served_index import Contents
 
 FORMATS = {"json": JSON, "text": "text/plain; charset=utf-8", "markdown": "text/markdown; charset=utf-8"}
-MAX_SIMILAR = 100  # pages
+MAX_SIMILAR = 100  # the most pages per answer
 
 
 class ApiRoutes:
@@ -47,7 +47,7 @@ class ApiRoutes:
         self._base = base
 
     def routes(self) -> dict[str, Callable[[Request], Awaitable[Response]]]:
-        """Return the functions by path."""
+        """Return the routes: which function answers which path."""
         return {
             "/api/search": self.search,
             "/api/suggest": self.suggest,
@@ -59,7 +59,7 @@ class ApiRoutes:
         }
 
     async def search(self, request: Request) -> Response:
-        """Answer a query; with a cursor, from the snapshot that the results before were from."""
+        """Answer a query; with a cursor, from the same snapshot as the previous results."""
         wanted = program_search_of(request.query_params)
         if not wanted.text:
             raise Problem(HTTPStatus.BAD_REQUEST, "the query is missing: add ?q=")
@@ -82,7 +82,7 @@ class ApiRoutes:
         return await self._crawl.searching.run(lambda: self._crawl.index.ask_snapshot(*at, answered))
 
     async def suggest(self, request: Request) -> Response:
-        """Say what a query that is being typed may become."""
+        """Complete a query that is being typed."""
         text = text_in(request.query_params)
         limit = number_in(request.query_params, "limit", MAX_SUGGESTIONS, low=1, high=MAX_SUGGESTIONS)
 
@@ -122,7 +122,7 @@ class ApiRoutes:
         return await self._stored(request, read)
 
     async def status(self, request: Request) -> Response:
-        """Say what can be searched."""
+        """Return how many pages and sites can be searched, and since when."""
 
         def answered(contents: Contents, writer: str) -> Response:
             sites = len(contents.sites)
@@ -159,7 +159,7 @@ class ApiRoutes:
         return Response(msgspec.json.encode(openapi()), media_type=JSON)
 
     async def _stored(self, request: Request, read: Callable[[StoredPages], Response]) -> Response:
-        """Answer from the stored pages, unless the client has the answer already."""
+        """Answer from the stored pages, or with 304 if the client already has this answer."""
 
         def answered() -> Response:
             pages = self._crawl.pages()
@@ -168,7 +168,7 @@ class ApiRoutes:
         return await self._crawl.reading.run(answered)
 
     async def _counted(self, request: Request, answer: Callable[[Contents, str], Response]) -> Response:
-        """Answer from what is counted once per snapshot, unless the client has the answer already."""
+        """Answer from figures counted once per snapshot, or with 304 if the client already has the answer."""
 
         def answered() -> Response:
             contents, writer = self._crawl.index.contents(), self._crawl.index.snapshot.writer

@@ -1,4 +1,4 @@
-"""Tells programs why a request is not answered: `application/problem+json` of RFC 9457."""
+"""Tells programs why a request was refused: `application/problem+json` of RFC 9457."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """SearchCursor: where the next results of a search begin, and in which snapshot of the crawl.
 
 The results of one snapshot never change, so a client that follows cursors sees each result once, even if the
-crawl goes on meanwhile. A cursor is the number of the snapshot, the beginning of its random name, and the
-number of results before: `14-3f0a9c5d1b2e4f60-20`.
+crawl continues meanwhile. A cursor is the number of the snapshot, the beginning of its random name, and the
+number of results already returned: `14-3f0a9c5d1b2e4f60-20`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 from crawlctl.pipeline.serve.problem import Problem
 from crawlctl.pipeline.serve.searching.search_request import MAX_RESULTS
 
-_WRITER = 16  # characters of the random name of a snapshot
+_WRITER = 16  # how many characters of the random name of a snapshot stand in a cursor
 _CURSOR = re.compile(rf"([1-9][0-9]{{0,17}})-([0-9a-f]{{{_WRITER}}})-([0-9]{{1,4}})", re.ASCII)
 
 
@@ -23,7 +23,7 @@ class SearchCursor(msgspec.Struct, frozen=True):
     """A place in the results of a snapshot."""
 
     snapshot: int
-    writer: str  # the beginning of the name that the writer of the snapshot has given it
+    writer: str  # the beginning of the random name of the snapshot
     offset: int
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Answers that name their snapshot in an ETag, so that a client need not get the same answer twice."""
+"""Answers that name their snapshot in an ETag, so that a client does not download the same answer twice."""
 
 from __future__ import annotations
 
@@ -38,5 +38,5 @@ def unchanged(request: Request, writer: str) -> Response | None:
 
 
 def _tag(writer: str) -> str:
-    """Return the ETag of answers from a snapshot; weak, because the time that a search took differs."""
+    """Return the ETag of answers from a snapshot; weak, because answers contain the time of the search."""
     return f'W/"{writer[:16]}-{__version__}"'

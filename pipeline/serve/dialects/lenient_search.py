@@ -1,4 +1,4 @@
-"""Searches for programs that know nothing of our operators: a text that is no query is read as words."""
+"""Searches for programs that do not know our operators: a text that is not a valid query is read as words."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.serve.searching.search_request import SearchRequest
 
 _OPERATOR = re.compile(r"\b(?:AND|OR|NOT)\b")
-_OR = re.compile(r"(?<![^\s()])OR(?![^\s()])|\|\|")  # as a word of its own: FORTRAN and ORACLE are words
+_OR = re.compile(r"(?<![^\s()])OR(?![^\s()])|\|\|")  # only as a whole word, not inside FORTRAN or ORACLE
 
 
 def lenient_search(searcher: Searcher, wanted: SearchRequest, filters: Iterable[str] = ()) -> Found:
-    """Return the results of a search, of its words alone if it cannot be understood.
+    """Return the results of a search; if the query cannot be understood, of its words alone.
 
-    Filters, such as `lang:en`, hold for the whole query.
+    `filters`, such as `lang:en`, apply to the whole query.
     """
     try:
         return search(searcher, _with_text(wanted, filtered(wanted.text, filters)))
@@ -35,7 +35,7 @@ def lenient_search(searcher: Searcher, wanted: SearchRequest, filters: Iterable[
 
 
 def filtered(text: str, filters: Iterable[str]) -> str:
-    """Return a query with filters; parentheses only where they matter, since they make a query strict."""
+    """Return a query with filters; parentheses are added only if needed, because they make a query strict."""
     given = " ".join(filters)
     if not given:
         return text

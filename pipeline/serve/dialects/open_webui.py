@@ -1,7 +1,7 @@
-"""Open WebUI's external web search and external web loader: it asks for results, then for the pages.
+"""Open WebUI's external web search and external web loader: it requests results, then their pages.
 
-In Open WebUI both are set by a URL; the key that it sends is not looked at. Pages come from the archive of
-the crawl: what was not crawled is left out, and nothing is fetched.
+In Open WebUI the user sets a URL for each of them; the key that it sends is ignored. Pages come from the
+archive of the crawl. Pages that were not crawled are left out; nothing is fetched from the web.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.serve.served_crawl import ServedCrawl
 
-MAX_URLS = 20  # at once, as many as Open WebUI sends
+MAX_URLS = 20  # per request; Open WebUI sends no more
 
 
 class WebuiSearch(msgspec.Struct, frozen=True):
-    """What Open WebUI asks."""
+    """The body of a search request of Open WebUI."""
 
     query: Annotated[str, msgspec.Meta(min_length=1)]
     count: Annotated[int, msgspec.Meta(ge=1, le=MAX_LIMIT)] = 5
@@ -49,7 +49,7 @@ class WebuiUrls(msgspec.Struct, frozen=True):
 
 
 class WebuiMetadata(msgspec.Struct, frozen=True):
-    """Where a page is from."""
+    """The URL and the title of a page."""
 
     source: str
     title: str
@@ -70,7 +70,7 @@ class OpenWebuiDialect:
         self._crawl = crawl
 
     def routes(self) -> dict[str, Callable[[Request], Awaitable[Response]]]:
-        """Return the functions by path, for POST."""
+        """Return the routes, for POST: which function answers which path."""
         return {"/api/open-webui/search": self.search, "/api/open-webui/load": self.load}
 
     async def search(self, request: Request) -> Response:
@@ -84,7 +84,7 @@ class OpenWebuiDialect:
         return Response(msgspec.json.encode(results), media_type=JSON)
 
     async def load(self, request: Request) -> Response:
-        """Answer with those of some pages that were crawled."""
+        """Return the requested pages, without pages that were not crawled."""
         asked = await json_body(request, WebuiUrls)
         pages = await self._crawl.reading.run(lambda: list(self._pages(asked.urls)))
         return Response(msgspec.json.encode(pages), media_type=JSON)

@@ -1,8 +1,8 @@
 """SearXNG's search API (`/search?format=json`) and its completions, for clients that ask SearXNG.
 
-https://docs.searxng.org/dev/search_api.html lists the parameters. Those that choose engines, categories and
-themes are ignored, since there is one engine. A client orders results by their score, so the score is that of
-the place, as SearXNG itself computes it.
+https://docs.searxng.org/dev/search_api.html lists the parameters. Parameters that choose engines, categories
+and themes are ignored, because there is one engine. Clients sort results by their score, so the score is
+computed from the place in the list, as SearXNG does.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class SearxngDialect:
     def beside(
         self, page: Callable[[Request], Awaitable[Response]]
     ) -> Callable[[Request], Awaitable[Response]]:
-        """Return the function of a path that answers `format=json` as SearXNG does, all else as `page`."""
+        """Return a function that answers `format=json` as SearXNG does, and all other requests by `page`."""
 
         async def answer(request: Request) -> Response:
             if request.query_params.get("format") != "json":
@@ -100,7 +100,7 @@ class SearxngDialect:
         return answer
 
     async def posted(self, request: Request) -> Response:
-        """Answer a form; pages for people are only read."""
+        """Answer a form sent by POST, if it asks for JSON; pages for people take GET only."""
         fields = await form_body(request)
         if fields.get("format") != "json":
             raise Problem(
@@ -145,7 +145,7 @@ def _wanted(parameters: Mapping[str, str]) -> Wanted:
 
 
 def _filters(parameters: Mapping[str, str]) -> Iterator[str]:
-    """Yield what a language and a time range are in our language of queries."""
+    """Yield a language and a time range as filters of our query language."""
     language = parameters.get("language", "").partition("-")[0].lower()
     if language not in _NO_LANGUAGE:
         if not (language.isascii() and language.isalpha() and len(language) in (2, 3)):

@@ -1,7 +1,7 @@
 """Which client has sent a request, so that it can be limited.
 
-uvicorn reads X-Forwarded-For of the proxies that the operator trusts (`--trust-proxy`), so that the address
-is that of the client and not of the proxy.
+If a request comes from a proxy that the operator trusts (`--trust-proxy`), uvicorn takes the client's address
+from X-Forwarded-For.
 """
 
 from __future__ import annotations
@@ -17,20 +17,22 @@ if TYPE_CHECKING:
     from starlette.types import Scope
 
 THIS_MACHINE = ("127.0.0.1", "::1")
-_SITE_BITS = 64  # of an address of IPv6: a customer has at least all addresses that begin with them
+# the bits of an IPv6 address that name a client: a customer has at least all addresses with these first
+# bits
+_SITE_BITS = 64
 _MAX_NAME = 64
 
 
 def limited_client(scope: Scope) -> str:
     """Return the name under which the requests of a client are counted; empty if it is not limited.
 
-    This machine is not limited: its requests are those of the operator, or of a proxy that does not say for
-    whom it asks.
+    Requests from this machine are not limited: they come from the operator, or from a proxy that does not
+    name its client.
     """
     name = str((scope.get("client") or ("", 0))[0])[:_MAX_NAME]
     try:
         address = ip_address(name)
-    except ValueError:  # a proxy may write what it likes
+    except ValueError:  # a proxy may have written something that is not an address
         return name
     if isinstance(address, IPv6Address):
         address = address.ipv4_mapped or address
@@ -42,7 +44,7 @@ def limited_client(scope: Scope) -> str:
 
 
 def checked_proxies(proxies: Iterable[str]) -> tuple[str, ...]:
-    """Return addresses and networks of proxies, and those of this machine; raise if there is another word."""
+    """Return the addresses and networks of proxies and of this machine; raise if a text is neither."""
     given = tuple(proxies)
     for proxy in given:
         try:

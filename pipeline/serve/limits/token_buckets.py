@@ -1,10 +1,11 @@
 """TokenBuckets: how many requests each client may make, counted by all worker processes together.
 
-Each client has a bucket of tokens. A request takes one, and tokens come back at a fixed rate up to a limit.
-The buckets lie in a file that all workers map into their memory, so a client has one bucket however its
-connections are spread. The file has a fixed number of places: a client whose place is taken by another gets a
-full bucket, so that many clients can never be refused because of one. Two processes may change a place at the
-same moment; then a token is lost or won, which does no harm.
+Each client has a bucket of tokens. A request takes one token, and tokens come back at a fixed rate up to a
+limit. The buckets are in a file that all workers map into their memory, so a client has one bucket even if
+its connections go to several workers. The file has a fixed number of places. If two clients share a place,
+each gets a full bucket when it takes the place from the other, so no client is refused because of another
+client. Two processes may change a place at the same moment; then one token too many or too few is counted,
+which does no harm.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PLACES = 16_384
-BURST_SECONDS = 5.0  # a full bucket has the tokens of this many seconds
+BURST_SECONDS = 5.0  # a full bucket has as many tokens as come back in this time
 
-_PLACE = Struct("<8sdd")  # who, the second of the last request, tokens left then
+_PLACE = Struct("<8sdd")  # the client's key, the time of its last request in seconds, the tokens left then
 _FILE = "token-buckets"
 
 
 class TokenBuckets:
     """The buckets of one server; in a folder that all its workers share, or in memory without one.
 
-    `rate` is in tokens per second; 0 means that nobody is limited. The clock must be the same in all workers,
-    as that of the system is.
+    `rate` is in tokens per second; 0 means that nobody is limited. All workers must use the same clock, such
+    as the system clock.
     """
 
     def __init__(self, rate: float, folder: str = "", clock: Callable[[], float] = time.monotonic) -> None:
@@ -56,7 +57,7 @@ class TokenBuckets:
         return wait
 
     def _key(self, client: str) -> bytes:
-        """Return who a client is in 8 bytes; nobody can know which clients share a place."""
+        """Return the secret key of a client, 8 bytes; so nobody can find out which clients share a place."""
         return blake2b(client.encode("utf-8", "replace"), digest_size=8, key=self._secret[-64:]).digest()
 
 

@@ -1,8 +1,8 @@
 """WorkLane: a few threads that do the work of requests, with limits on how many requests wait, and how long.
 
-Under more load than it can bear, a lane does what it can as soon as ever, and refuses the rest at once: work
-that would wait longer than PATIENCE seconds, by what the last work took, is not taken. A few may always wait,
-so that no visitor of a slow store is refused.
+If more requests come than the threads can do, a lane keeps waiting times short and refuses the rest at once:
+a request is refused if it would wait longer than PATIENCE seconds, estimated by the duration of recent work.
+ALWAYS_WAITING requests per thread may wait longer, so that a slow store alone does not refuse visitors.
 """
 
 from __future__ import annotations
@@ -22,23 +22,24 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-PATIENCE = 0.05  # seconds
-ALWAYS_WAITING = 8  # requests a thread that may wait however long it takes
-_NEWEST = 0.05  # the share of the last work in the mean
-_RETRY_AFTER = 2.0  # seconds
+PATIENCE = 0.05  # seconds that a request may be expected to wait
+ALWAYS_WAITING = 8  # requests per thread that may wait however long it takes
+_NEWEST = 0.05  # the weight of the newest duration in the mean
+_RETRY_AFTER = 2.0  # seconds after which a refused client is told to ask again
 
 
 class WorkLane:
     """Threads that live as long as the process; they are daemons, so that no long search delays its end.
 
     `waiting` is the largest number of requests in the queue, `seconds` how long a client waits for an answer.
-    A thread pool of the standard library would be waited for at the end, and has no limit for its queue.
+    (At its end, Python waits for a thread pool of the standard library; and the queue of such a pool has no
+    limit.)
     """
 
     def __init__(self, name: str, *, threads: int, waiting: int, seconds: float) -> None:
         self._seconds = seconds
         self._threads = threads
-        self._mean = 0.0  # seconds that work takes
+        self._mean = 0.0  # the mean duration of work, in seconds
         self._work: Queue[tuple[Callable[[], Any], Future[Any]]] = Queue(waiting)
         self._lock = Lock()
         self._left = threads
@@ -47,7 +48,7 @@ class WorkLane:
     async def run(self, work: Callable[[], _Result]) -> _Result:
         """Return the result of `work`, which runs in a thread; raise a Problem if that takes too long.
 
-        Work that has not begun by then is not begun any more.
+        Work that has not begun by that time is never begun.
         """
         future: Future[_Result] = Future()
         self._start_thread()

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-IDLE_SECONDS = 60.0  # after which an index that nobody asks is closed: it holds posting lists in memory
+# an index that was not used for this time is closed, because it holds posting lists in memory
+IDLE_SECONDS = 60.0
 
 
 class EarlierSnapshot:
-    """Holds at most one searcher; only the thread of searches may use it."""
+    """Holds at most one searcher, until it was idle for IDLE_SECONDS; only the search thread may use it."""
 
     def __init__(self, store: Store, clock: Callable[[], float] = time.monotonic) -> None:
         self._store = store
@@ -55,7 +56,7 @@ class EarlierSnapshot:
         if self._searcher is not None and self._searcher.snapshot.writer.startswith(writer):
             return self._searcher
         snapshot = load_snapshot(self._store, number)
-        if not snapshot.writer.startswith(writer):  # another crawl lies in this store now
+        if not snapshot.writer.startswith(writer):  # the store now has another crawl
             raise _gone()
         self.close()
         self._searcher = open_index(self._store, snapshot)

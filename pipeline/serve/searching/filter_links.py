@@ -1,8 +1,8 @@
-"""Filters as links: the query with one filter more or less, for every value of a facet.
+"""Filters as links: for every value of a facet, the query with this filter added or removed.
 
-A link is a query as a visitor could have typed it, so the box shows what was chosen. The words of the visitor
-stay as they are where a filter beside them means what it says; else, as with `a OR b`, the query is written
-anew, with parentheses.
+A link is a query that a visitor could have typed, so the search box shows which filters are chosen. The typed
+query stays as it is, if a filter added at its end applies to all of it; otherwise, as with `a OR b`, the
+query is printed again, with parentheses.
 """
 
 from __future__ import annotations
@@ -34,19 +34,20 @@ if TYPE_CHECKING:
     Filters = tuple[AnyFilter, ...]
 
 _FILTERS = get_args(AnyFilter)
-_IN = "in:"  # begins the names of facets of fields
+_IN = "in:"  # the prefix of the names of facets of fields
 _QUOTES = '"“”„'  # no filter can have them in its value
-MAX_VALUES = 8  # of a facet: each is a link with the whole query, and a page has a budget of bytes
-MAX_FACETS = 7  # site, language, type, year and three fields
+# the most values per facet: each is a link with the whole query, and the bytes of a page are limited
+MAX_VALUES = 8
+MAX_FACETS = 7  # the most facets: site, language, type, year and three fields
 
 
 class FilterLink(msgspec.Struct, frozen=True):
-    """A value of a facet, or a filter of the query; `query` is empty if it cannot be asked for."""
+    """A value of a facet, or a filter of the query; `query` is empty if no query can be made for it."""
 
     label: str
     query: str
     count: int = 0
-    is_chosen: bool = False  # the query has the filter, and the link takes it away
+    is_chosen: bool = False  # the query has the filter, and the link removes it
 
 
 class FacetLinks(msgspec.Struct, frozen=True):
@@ -81,7 +82,7 @@ class FilterLinks:
         return found
 
     def with_filters(self, filters: Filters) -> str:
-        """Return the query with filters added, empty if it would be too long to be asked."""
+        """Return the query with filters added; empty if it would be longer than a query may be."""
         self._stem = self._stem or _stem(self._query)
         text = " ".join((self._stem, *(one.infix() for one in filters)))
         return text if len(text) <= MAX_CHARACTERS else ""
@@ -96,12 +97,12 @@ class FilterLinks:
         return typed if _tree(typed) == _tree(written) else written
 
     def without_all(self) -> str:
-        """Return the query without any of its filters, empty if it has none or nothing but filters."""
+        """Return the query without any of its filters; empty if it has no filters, or only filters."""
         is_left = len(self._chosen) < len(self._parts)
         return self.without(tuple(self._chosen)) if self._chosen and is_left else ""
 
     def of_facets(self, facets: Sequence[Facet], total: int) -> list[FacetLinks]:
-        """Return the values of facets as links; a facet in which all pages are equal is left out."""
+        """Return the values of facets as links; a facet whose value is the same for all pages is left out."""
         found = [self._of_facet(facet) for facet in facets]
         telling = [one for one in found if any(link.is_chosen or link.count < total for link in one.links)]
         return telling[:MAX_FACETS]
@@ -122,7 +123,7 @@ class FilterLinks:
 
 
 def _filters(facet: str, value: str) -> Filters:
-    """Return the filters that ask for a value of a facet, none if no filter can."""
+    """Return the filters that select a value of a facet; none if no filter can."""
     if not value or not value.isprintable() or any(quote in value for quote in _QUOTES):
         return ()
     if facet == "site":
@@ -144,7 +145,7 @@ def _are_year(first: Node, second: Node) -> bool:
 
 
 def _stem(query: Query) -> str:
-    """Return the query so that a filter behind it holds for all of it."""
+    """Return the query in a form in which a filter at its end applies to all of it."""
     written, probe = query.tree.operand(), "lang:en"
     if not query.notices and _tree(f"{query.source} {probe}") == _tree(f"{written} {probe}"):
         return " ".join(query.source.split())

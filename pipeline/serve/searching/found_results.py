@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.serve.searching.search_request import SearchRequest
 
 
-MUCH_HIDDEN = 0.2  # of the pages that match
-FACET_LISTS = 50  # values of a field that are looked at: more would hold up other searches
+MUCH_HIDDEN = 0.2  # the share of the matching pages from which a visitor is told
+FACET_LISTS = 50  # how many values per field are counted: more would delay other searches
 
 
 class FoundResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,7 +43,7 @@ class FoundResult(msgspec.Struct, frozen=True, kw_only=True):
     language: str
     fetched_at: int
     last_modified: int
-    is_partial: bool  # it has some of the words, not all
+    is_partial: bool  # it has only some of the words
     is_fetched: bool
     similar: int
     explanation: Explanation | None
@@ -80,7 +80,7 @@ def search(
     per_host: int = 0,
     facets: bool = False,
 ) -> Found:
-    """Return the results of a search; one more than wanted is looked for, to know whether more follow.
+    """Return the results of a search; one result more is searched for, to know whether more follow.
 
     At most `per_host` results of a host are shown; 0 means any number.
     """

@@ -1,4 +1,4 @@
-"""What to try where nothing was found: the query without filters, its words alone, sites that have them."""
+"""What to try where nothing was found: the query without filters, its words alone, sites with its words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_SITES = 5
 
 
 class Advice(msgspec.Struct, frozen=True):
-    """Queries that find something; a count is of pages that match, or that have some of the words."""
+    """Queries that find something; the counts are of pages that match, or that have some of the words."""
 
     without_filters: FilterLink | None = None
     words_alone: FilterLink | None = None
@@ -33,7 +33,7 @@ class Advice(msgspec.Struct, frozen=True):
 
 
 def advice_for(searcher: Searcher, query: Query, safe: Safe = "off") -> Advice:
-    """Return what finds something in place of a query that finds nothing."""
+    """Return queries that find something, to be offered for a query that finds nothing."""
     bare, words = FilterLinks(query).without_all(), words_of(query)
     plain = " ".join(words)
     return Advice(
@@ -49,7 +49,7 @@ def words_of(query: Query) -> list[str]:
 
 
 def _words(tree: Node) -> Iterator[str]:
-    """Yield the words that a query asks for, without those that it denies."""
+    """Yield the words that a query asks for, without the words that it excludes."""
     if type(tree) in _WORDS_OF:
         yield from (Word(word).infix() for word in _WORDS_OF[type(tree)](tree))
     elif not isinstance(tree, Not):
@@ -85,7 +85,7 @@ def _sites(searcher: Searcher, text: str, safe: Safe) -> list[FilterLink]:
 
 
 def _found(searcher: Searcher, text: str, options: SearchOptions) -> Results | None:
-    """Return the results of a query that we have made, None if there is no query."""
+    """Return the results of a query that this module has made; None if there is no query."""
     try:
         return find(searcher, parse(text), options) if text else None
     except QueryError:

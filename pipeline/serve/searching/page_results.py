@@ -1,4 +1,4 @@
-"""A page of results as a visitor sees it: respelt where that helps, with filters, or with advice."""
+"""A page of results as a visitor sees it: with a better spelling, with filters, or with advice."""
 
 from __future__ import annotations
 
@@ -19,24 +19,25 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.query.tree import Node, Query
     from crawlctl.pipeline.serve.searching.search_request import SearchRequest
 
-PER_HOST = 2  # results of a host, unless the query names a site
+PER_HOST = 2  # the most results per host, unless the query names a site
 
 
 class PageResults(msgspec.Struct, frozen=True):
-    """The results of a query, and the queries that lead on from there."""
+    """The results of a query, and the queries that the page links to."""
 
     found: Found
-    query: str  # that was searched for: as typed, or respelt
+    query: str  # the query that was searched for: as typed, or with better spellings
     is_respelt: bool
-    filters: list[FilterLink]  # of the query
+    filters: list[FilterLink]  # the filters in the query
     facets: list[FacetLinks]
-    site_queries: dict[int, str]  # by number of the result: the query on the site of this result alone
+    # from the number of a result to the query that searches only the site of the result
+    site_queries: dict[int, str]
     advice: Advice | None  # if nothing was found
-    has_explicit: bool  # so that safe search can be chosen
+    has_explicit: bool  # whether the crawl has explicit pages; only then the page offers safe search
 
 
 def page_results(searcher: Searcher, wanted: SearchRequest) -> PageResults:
-    """Return the results of a query or of a better spelling of it, and where they lead."""
+    """Return the results of a query or of a better spelling of it, and the queries to link to."""
     found, query = _found(searcher, wanted)
     parsed = parse(query)
     links = FilterLinks(parsed)
@@ -53,7 +54,7 @@ def page_results(searcher: Searcher, wanted: SearchRequest) -> PageResults:
 
 
 def _site_queries(found: Found, query: Query, whole: FilterLinks) -> dict[int, str]:
-    """Return the queries for more pages of a site; no partial matches follow a filter: OR finds them."""
+    """Return the queries for more pages of a site; partial matches do not follow a filter, so they use OR."""
     queries: dict[int, str] = {}
     for one in found.results:
         if one.more_on_host:
@@ -84,7 +85,7 @@ def _searched(searcher: Searcher, wanted: SearchRequest) -> Found:
 
 
 def _per_host(searcher: Searcher, text: str) -> int:
-    """Return how many results of a host are shown: all (0) where one site is meant, or where there is one."""
+    """Return how many results of a host are shown: 0 (all) if the query, or the whole crawl, has one site."""
     return 0 if _names_site(parse(text).tree) or not _has_several_hosts(searcher) else PER_HOST
 
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.text.documents.page import Section
 
-_MAX_CRUMB = 40  # characters of one part of a path
-_MAX_CRUMBS = 4  # parts of a path; of a longer one, the first and the last
-_MAX_HEADING = 80  # characters
+_MAX_CRUMB = 40  # the most characters shown of one part of a path
+_MAX_CRUMBS = 4  # the most parts of a path that are shown; of a longer path, the first parts and the last
+_MAX_HEADING = 80  # the most characters shown of a heading
 
 
 def safe_link(url: str) -> str:
@@ -51,7 +51,7 @@ class SectionLink(msgspec.Struct, frozen=True):
 
 
 def section_link(url: str, sections: Sequence[Section], at: int | None) -> SectionLink | None:
-    """Return the section of a page that has the character `at` of its text, None if it has no anchor."""
+    """Return the section of a page that contains the character `at` of its text; None if it has no anchor."""
     link = safe_link(url)
     if at is None or not (link and sections):
         return None

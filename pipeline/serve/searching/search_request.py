@@ -14,20 +14,22 @@ from crawlctl.pipeline.serve.problem import Problem
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-MAX_CHARACTERS = 500  # of a query
-MAX_LIMIT = 100  # results at once
-MAX_RESULTS = 1000  # that can be reached: the results before a page are found again for each page
+MAX_CHARACTERS = 500  # the most characters of a query
+MAX_LIMIT = 100  # the most results per answer
+# no results beyond this number are shown, because each page of results searches for all results before it
+# too
+MAX_RESULTS = 1000
 PER_PAGE = 10
 
 Sort = Literal["score", "date"]
-SAFE: Safe = "moderate"  # unless a visitor asks for another
+SAFE: Safe = "moderate"  # the default
 _SORTS: tuple[Sort, ...] = get_args(Sort)
 SAFES: tuple[Safe, ...] = get_args(Safe)
 _MAX_DIGITS = 6
 
 
 class SearchRequest(msgspec.Struct, frozen=True):
-    """A query, the order of its results, and which of them are wanted."""
+    """A query, the order of its results, and which range of the results is requested."""
 
     text: str
     sort: Sort = "score"

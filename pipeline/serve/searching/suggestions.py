@@ -1,4 +1,4 @@
-"""Suggestions: what a query that is being typed may become, as clients of the server get it."""
+"""Suggestions: completions of a query that is being typed, as clients of the server get them."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 MIN_CHARACTERS = 2  # nearly every page has a word that begins with a given letter
 MAX_SUGGESTIONS = 8
 
-_MAX_LENGTH = 100  # characters of a title or heading; a longer one is no query
+_MAX_LENGTH = 100  # the most characters of a title or heading; longer texts are no useful queries
 
 
 class Suggestion(msgspec.Struct, frozen=True):
-    """A text to search for, and what it is in the pages that have it."""
+    """A text to search for, and whether it is a word, a title or a heading."""
 
     text: str
     kind: Literal["title", "heading", "word"]
 
 
 def suggestions(searcher: Searcher, text: str, limit: int = MAX_SUGGESTIONS) -> list[Suggestion]:
-    """Return what a query that begins with `text` may become; none that is the text itself or very long."""
+    """Return completions of `text`, without the text itself and without very long texts."""
     typed = text.strip().casefold()
     if len(typed) < MIN_CHARACTERS:
         return []

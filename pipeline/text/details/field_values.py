@@ -11,7 +11,7 @@ from crawlctl.pipeline.text.details.page_dates import parse_date
 
 FieldKind = Literal["keyword", "number", "date"]
 
-MAX_KEYWORD = 200  # characters
+MAX_KEYWORD = 200  # the most characters of a keyword
 _MAX_DIGITS = 18
 # Digits with points, commas, apostrophes or blanks between them.
 _NUMBER = re.compile(r"[-+\u2212]?\d(?:[\d.,'’\s]*\d)?", re.ASCII)
@@ -19,7 +19,7 @@ _BLANKS = re.compile(r"[\s'’]")
 
 
 def field_value(written: str | int | float, kind: FieldKind) -> str | int | float | None:
-    """Return the value of a field, None if what is written in the page is no value of this kind.
+    """Return the value of a field; None if the text in the page is not a value of this kind.
 
     A date is a number of UTC seconds.
     """

@@ -1,9 +1,9 @@
 """Reads JSON-LD (schema.org): what a page states about itself in scripts of type application/ld+json.
 
-Only articles and web pages are read: their dates, description, headline, image, publisher and authors. A
-list of articles says nothing about the page that lists them, so of several articles only the article with the
-URL of the page counts. Scripts come from strangers: their number, size, depth and number of objects are
-bounded, and nothing here raises because of them.
+Only articles and web pages are read: their dates, description, headline, image, publisher and authors. A list
+of articles says nothing about the page that lists them, so if there are several articles, only the article
+with the URL of the page counts. Scripts come from strangers: their number, size, depth and number of objects
+are bounded, and no content of a script raises an error here.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 MAX_SCRIPTS = 16
-MAX_CHARACTERS = 1 << 18  # of one script
-MAX_ITEMS = 500  # objects that are looked at
-MAX_VALUE = 2000  # characters of one value
+MAX_CHARACTERS = 1 << 18  # the most characters of one script
+MAX_ITEMS = 500  # the most objects that are read
+MAX_VALUE = 2000  # the most characters of one value
 MAX_AUTHORS = 10
 
 _ARTICLES = ("Article", "Posting", "APIReference", "HowTo", "Recipe", "Report")
 _NESTED = ("@graph", "mainEntity", "mainEntityOfPage")
 _OWN_URL = ("url", "@id", "mainEntityOfPage")
-_MAX_DEPTH = 4  # of items within @graph and mainEntity
+_MAX_DEPTH = 4  # the most levels of items inside @graph and mainEntity
 
 
 class JsonLd(NamedTuple):
@@ -52,7 +52,7 @@ def read_json_ld(scripts: Iterable[str], is_own: Callable[[str], bool]) -> JsonL
 
 
 def documents_in(scripts: Iterable[str]) -> list[Any]:
-    """Return the JSON values of the first scripts; a script that is no JSON is left out."""
+    """Return the JSON values of the first scripts; a script that is not JSON is left out."""
     found = []
     for number, script in enumerate(scripts):
         if number == MAX_SCRIPTS:
@@ -70,7 +70,7 @@ def _decoded(script: str) -> Any:
 
 
 def _decoded_with_patience(script: str) -> Any:
-    """Read what many sites send: line ends within texts, and a comment around the whole."""
+    """Decode JSON with errors that many sites make: line ends within texts, a comment around the whole."""
     import json
 
     script = script.strip().removeprefix("<!--").removeprefix("//<![CDATA[").removesuffix("-->")
@@ -81,7 +81,7 @@ def _decoded_with_patience(script: str) -> Any:
 
 
 def items_of(documents: Iterable[Any]) -> list[dict[str, Any]]:
-    """Return the objects that a page states at the top, in @graph and as main entity, up to MAX_ITEMS."""
+    """Return the objects at the top level, in @graph and in mainEntity, at most MAX_ITEMS."""
     found: list[dict[str, Any]] = []
     waiting = [(document, 0) for document in documents][::-1]
     while waiting and len(found) < MAX_ITEMS:

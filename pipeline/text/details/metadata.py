@@ -1,8 +1,9 @@
 """Gathers what an HTML page states about itself in meta elements, JSON-LD and `time` elements.
 
-Each value is taken from the source that errs least. For dates that is JSON-LD, then meta elements, then a
-`time` element, if it is marked as the date of the page or if the page has no other near its title. The server
-knows dates too (server_dates.py). The origin of a date is always a word of ours, not one of the page.
+Each value is taken from the source that is wrong least often. For dates that is JSON-LD, then meta elements,
+then a `time` element, if it is marked as the date of the page or if it is the only `time` element near the
+title. The server states dates too (server_dates.py). The origin of a date is always a word that crawlctl
+defines, never a text from the page.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.text.html.page_links import LinkResolver
 
-MAX_METAS = 200  # meta elements of a page that are looked at
-MAX_META = 2000  # characters of one of them
-MAX_DESCRIPTION = 1000  # characters
+MAX_METAS = 200  # the most meta elements per page that are read
+MAX_META = 2000  # the most characters of a meta element
+MAX_DESCRIPTION = 1000  # the most characters of a description
 MAX_NAME = 200
-MAX_TIMES = 50  # time elements of a page
+MAX_TIMES = 50  # the most `time` elements per page that are read
 
 AUTHOR = "author"  # the field of the names of the authors
 JSON_LD, TIME, ITEMPROP = "json-ld", "time", "itemprop"
@@ -59,7 +60,7 @@ _MODIFIED_CLASSES = frozenset(("updated", "dt-updated", "modified", "last-update
 
 
 class Statements:
-    """The elements in which a page states something about itself, as the walk over its tree meets them."""
+    """The elements in which one page states something about itself, in the order of the page."""
 
     __slots__ = ("metas", "scripts", "times")
 
@@ -69,7 +70,7 @@ class Statements:
         self.times: list[tuple[Mapping[str, str | None], int]] = []  # attributes, headings before it
 
     def meta(self, name: str | None, item: str | None, content: str) -> None:
-        """Keep a meta element if its name, property or itemprop is one of those that are read."""
+        """Keep a meta element if its name, property or itemprop is in WANTED."""
         known = (name or item or "").strip().lower()
         if known in WANTED and len(self.metas) < MAX_METAS:
             self.metas.append((known if name else f"{ITEMPROP}:{known}", content[:MAX_META]))
@@ -87,7 +88,7 @@ class Statements:
 
 
 class Stated(NamedTuple):
-    """What a page states about itself, and what it offers where the usual elements are missing."""
+    """What a page states about itself, and values to use if the usual elements are missing."""
 
     details: PageDetails
     title: str = ""
@@ -95,7 +96,7 @@ class Stated(NamedTuple):
 
 
 class _Source(NamedTuple):
-    """What the dates of a page are read with: its meta elements, its fetch time, and its JSON-LD."""
+    """The inputs for reading the dates of a page: its meta elements, its fetch time, and its JSON-LD."""
 
     metas: Mapping[str, str]
     fetched_at: int
@@ -131,7 +132,7 @@ _NOTHING_STATED = Stated(PageDetails())
 
 
 def cleaned(text: str, limit: int) -> str:
-    """Return a text on one line, cut at `limit` characters and without halves of surrogate pairs."""
+    """Return a text on one line, cut at `limit` characters, without unpaired surrogates."""
     text = " ".join(text[: 4 * limit].split())[:limit].rstrip()
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
@@ -194,7 +195,7 @@ def _by_times(
 
 
 def _meaning(attributes: Mapping[str, str | None]) -> bool | None:
-    """Return whether a `time` element says when the page has changed (True), was published, or neither."""
+    """Return whether a `time` element is of a change (True), of the publication (False), or of neither."""
     words = {*(attributes.get("itemprop") or "").lower().split()}
     classes = {*(attributes.get("class") or "").lower().split()}
     is_published = "datepublished" in words or "pubdate" in attributes

@@ -1,8 +1,8 @@
 """Reads the dates that pages and servers state, and refuses those that cannot be true.
 
 The forms are ISO 8601 (long and compact), W3C datetime, RFC 822, the form of PDF, and seconds or milliseconds
-since 1970. A time without a zone is taken for UTC; that may be wrong by up to 14 hours. A year or month
-alone is no date: shown as the first of January it would say more than the page does.
+since 1970. A time without a zone is taken for UTC; that may be wrong by up to 14 hours. A year or month alone
+is not a date: shown as the first of January it would say more than the page says.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import time
 from crawlctl.pipeline.formats.web_dates import parse_lastmod, parse_mail_date
 from crawlctl.pipeline.text.documents.page import PageDate
 
-_LONGEST = 64  # characters
+_LONGEST = 64  # the most characters of a date
 _DAY = 24 * 60 * 60
 _EARLIEST = 631_152_000  # 1990-01-01: before that there were no web pages
 _CLOCK = 60  # seconds; a date this near to the fetch is only the current time of the server
@@ -52,8 +52,8 @@ def _of_compact(match: re.Match[str]) -> int | None:
 def believable(text: str, origin: str, fetched_at: int = 0) -> PageDate | None:
     """Return a date as stated by `origin`, None if it is no date or cannot be true.
 
-    It must lie after 1989, and at most a day after `fetched_at`; 0 stands for now. A date within a minute of
-    the fetch is refused: it is the clock of a server that makes its pages when they are asked for.
+    It must lie after 1989, and at most a day after `fetched_at` (0 stands for now). A date within a minute of
+    the fetch is refused: it is only the time at which the server made the page for this request.
     """
     seconds = parse_date(text)
     return PageDate(seconds, origin) if seconds is not None and is_believable(seconds, fetched_at) else None
@@ -66,7 +66,7 @@ def is_believable(seconds: int, fetched_at: int = 0) -> bool:
 
 
 def is_clock(seconds: int, fetched_at: int) -> bool:
-    """Return whether a date is the time at which the page was asked for."""
+    """Return whether a date is only the time at which the page was requested."""
     return abs(seconds - fetched_at) <= _CLOCK
 
 

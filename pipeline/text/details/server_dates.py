@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from crawlctl.pipeline.text.details.page_dates import is_believable, is_clock, modified_if_later, parse_date
 from crawlctl.pipeline.text.documents.page import PageDate, PageDetails
 
-# The WebDB keeps the latest date that a sitemap or a feed of the host gives, and not which of them gave it.
+# The WebDB keeps the latest date that a sitemap or a feed of the host gives, but not from which file it is.
 SITEMAP, LAST_MODIFIED = "sitemap or feed", "last-modified"
 
 
@@ -17,8 +17,8 @@ class ServerDates(NamedTuple):
     """What the server says about the time of a page; times are whole UTC seconds, 0 means unknown."""
 
     fetched_at: int
-    lastmod: int = 0  # of the page in a sitemap or a feed
-    last_modified: str = ""  # the headers of the answer
+    lastmod: int = 0  # the date of the page in a sitemap or a feed
+    last_modified: str = ""  # the header of the answer
     date: str = ""
 
 
@@ -37,6 +37,6 @@ def changed_by_server(server: ServerDates) -> PageDate | None:
     seconds = parse_date(server.last_modified) if server.last_modified else None
     if seconds is None or not is_believable(seconds, server.fetched_at):
         return None
-    # A server whose clock is wrong makes up a date as well: the one in its Date header.
+    # A server with a wrong clock states the time of the request too: compare with its Date header.
     now = parse_date(server.date) if server.date else None
     return None if now is not None and is_clock(seconds, now) else PageDate(seconds, LAST_MODIFIED)

@@ -38,9 +38,10 @@ class ShownDetails(msgspec.Struct, frozen=True):
     image: str = ""
     published: ShownDate | None = None
     modified: ShownDate | None = None
-    # By name: `author`, and those of the rules for the site.
+    # By name: `author`, and the fields that the rules for the site define.
     fields: dict[str, list[str | int | float]] = msgspec.field(default_factory=dict)
-    repeated: int = 0  # characters left out of the text: most pages of the host have them
+    # how many characters were left out of the text, because many pages of the host have them
+    repeated: int = 0
     type: str = ""  # html, pdf, …
 
 

@@ -1,7 +1,7 @@
-"""Checks the rules for sites when they are set, so that no crawl finds out later that a rule cannot be used.
+"""Checks the rules for sites when they are set, so that a wrong rule is refused at once, not during a crawl.
 
-lexbor is C code, so each selector is tried in a helper process (text/guarded): a selector that crashes it or
-takes too long is refused like one that it cannot read. A message names the site, the rule and the selector.
+lexbor is C code, so each selector is tried in a helper process (text/guarded): a selector that crashes
+lexbor, takes too long or cannot be parsed is refused. A message names the site, the rule and the selector.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.settings import FieldRule, SiteRules
 
-MAX_SELECTOR = 500  # characters
-MAX_FIELDS = 20  # of a site
+MAX_SELECTOR = 500  # the most characters of a selector
+MAX_FIELDS = 20  # the most fields per site
 _SECONDS = Duration(2)  # CPU time of one selector on the sample
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _PATH = re.compile(r"[^\s.]+(\.[^\s.]+)*")
-# Fields that every page has: a query such as title:word means these.
+# Names of fields that every page has, as in the query title:word; rules may not define them again.
 _TAKEN = frozenset(("title", "body", "text", "heading", "url", "anchor", "site", "language", "description"))
 _BLOCK = (
     '<div class="d e" data-f=g><p>h <b class=i>j</b><a href="/k" rel=l>m</a></p><ul><li>n<li>o</ul></div>'

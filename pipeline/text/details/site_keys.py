@@ -22,12 +22,12 @@ _BELOW = "*."
 
 
 class SiteKey(NamedTuple):
-    """A key of the setting, taken apart; the canonical parts are compared with those of a URL."""
+    """A parsed key of the setting; its canonical parts are compared with the parts of a URL."""
 
     scheme: str  # empty for http and https
     host: str
     path: str
-    is_domain: bool  # stands for the hosts below `host`
+    is_domain: bool  # True: all hosts below `host`
 
     def matches(self, url: str, host: str, bare: str) -> bool:
         """Return whether a canonical URL belongs to it; `bare` is the host without its port."""
@@ -41,19 +41,20 @@ class SiteKey(NamedTuple):
 
     @property
     def exactness(self) -> tuple[bool, int, int, bool]:
-        """How exact the key is: of several that match, the greatest counts."""
+        """How exact the key is: if several keys match, the greatest number counts."""
         return not self.is_domain, len(self.host), len(self.path), bool(self.scheme)
 
 
 @lru_cache(maxsize=4096)
 def site_key(text: str) -> SiteKey:
-    """Return a key taken apart; raise if it is neither a host nor the beginning of URLs."""
+    """Return a parsed key; raise if the text is neither a host nor the beginning of URLs."""
     scheme, found, rest = text.strip().rpartition("://")
     is_domain = rest.startswith(_BELOW)
     rest = rest.removeprefix(_BELOW)
     begin = rest.removesuffix("*") if "/" in rest else rest
     try:
-        # A query without a path, and a fragment, would not count, and the key would stand for more URLs.
+        # A fragment, or a query without a path, would be ignored, so the key would match more URLs than its
+        # text says.
         is_vague = "#" in begin or "?" in begin.partition("/")[0]
         if "*" in begin or is_vague or not begin or (found and scheme.lower() not in ("http", "https")):
             raise UrlError(text)

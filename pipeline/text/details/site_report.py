@@ -1,4 +1,4 @@
-"""Says which rules for sites hold for a URL, and what they have found in its page."""
+"""Says which rules for sites apply to a URL, and what they have found in its page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class SiteReport(msgspec.Struct, frozen=True):
     key: str
     rules: SiteRules | None  # None: the page was read by rules that are no longer set
     is_applied: bool | None  # whether the stored page was read by exactly these rules; None: not looked up
-    unmatched: tuple[str, ...] = ()  # rules that matched nothing in it
+    unmatched: tuple[str, ...] = ()  # rules that matched nothing in the page
 
     def line(self) -> str:
         """Return the report in words."""
@@ -50,7 +50,7 @@ def _rules_in_words(rules: SiteRules) -> list[str]:
 def site_report(
     sites: Mapping[str, SiteRules], url: str, details: PageDetails | None, *, is_looked_up: bool = True
 ) -> SiteReport | None:
-    """Return what there is to say about a URL and the rules for sites, None if there is nothing.
+    """Return the report about a URL and the rules for sites; None if no rules apply and none were used.
 
     `details` are those of the stored page, None if there is no such page.
     """

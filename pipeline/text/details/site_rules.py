@@ -1,10 +1,10 @@
-"""Reads a page by the rules for its site: where its text, its title and its fields are.
+"""Reads a page by the rules for its site: they say where its text, title and fields are.
 
 The user writes the rules for sites that the general rules misjudge, so these rules win. The text of the page
 is then the text of a smaller document: the elements that `content` matches, without those that `remove`
-matches. The links, the metadata and what the page asks of robots are still those of the whole page. If
-`content` matches nothing, all of the page counts: a site that changes its pages must not lose their words. If
-it matches, no block in it is judged any more: the rule wins over what looks like a menu.
+matches. Links, metadata and the directives to robots are still read from the whole page. If `content` matches
+nothing, all of the page counts: a site that changes its pages must not lose their words. If it matches, no
+block in it is taken for boilerplate: the rule counts, even for a block that looks like a menu.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
     FieldValue = str | int | float
 
-MAX_VALUES = 20  # of one field of a page
+MAX_VALUES = 20  # the most values per field of a page
 _LD_SCRIPTS = 'script[type="application/ld+json" i]'
 _OF_TABLES = frozenset(("tr", "tbody", "thead", "tfoot", "caption"))
 _OF_ROWS = frozenset(("td", "th", "body", "html"))
 
 
 class SiteReading(NamedTuple):
-    """What the rules for its site find in a page."""
+    """The result of reading one page by the rules for its site."""
 
     html: str | None  # the document whose text is the text of the page; None means the page itself
     is_content: bool  # all of it is content, because `content` has matched
@@ -51,7 +51,7 @@ def page_by_rules(
 ) -> Page:
     """Return a page as the rules of `key` see it.
 
-    `parse` returns the page that a smaller document makes; it is told whether all of that is content.
+    `parse` parses the smaller document; its second argument says whether all of it is content.
     """
     found = read_by_rules(html, rules, max_title)
     details = replace(
@@ -76,12 +76,12 @@ def _stated_fields(details: PageDetails, rules: SiteRules) -> Iterator[tuple[str
 
 
 def version_of(rules: SiteRules) -> str:
-    """Return a short mark of the rules: pages with another mark were read by other rules."""
+    """Return a short hash of the rules: pages with another hash were read by other rules."""
     return stable_digest(msgspec.json.encode(rules, order="deterministic"))[:4].hex()
 
 
 def read_by_rules(html: str, rules: SiteRules, max_title: int) -> SiteReading:
-    """Return what the rules of a site find in a page."""
+    """Return the result of the rules of a site for a page."""
     tree = LexborHTMLParser(html)
     unmatched: list[str] = []
     title = ""
@@ -108,7 +108,7 @@ def select(tree: LexborHTMLParser, selector: str) -> list[LexborNode]:
 
 
 def _smaller(tree: LexborHTMLParser, rules: SiteRules, unmatched: list[str]) -> str | None:
-    """Return the document that is left by `remove` and `content`; None if they match nothing."""
+    """Return the document that remains after `content` and `remove`; None if they match nothing."""
     removed = _outermost(select(tree, rules.remove)) if rules.remove else []
     for node in removed:
         node.decompose()
@@ -121,7 +121,7 @@ def _smaller(tree: LexborHTMLParser, rules: SiteRules, unmatched: list[str]) -> 
 
 
 def _outermost(nodes: list[LexborNode]) -> list[LexborNode]:
-    """Return the nodes that lie in none of the others; they come in the order of the document."""
+    """Return the nodes that are not inside another of the nodes; they come in the order of the document."""
     chosen: set[int] = set()
     found = []
     for node in nodes:

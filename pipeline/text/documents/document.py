@@ -64,8 +64,8 @@ class FetchedDocument(msgspec.Struct, frozen=True, array_like=True):
     content_language: str = ""
     robots_tags: tuple[str, ...] = ()  # the X-Robots-Tag headers
     fetched_at: int = 0  # UTC seconds; 0 means now
-    repeated: bytes = b""  # the hashes of blocks that many pages of its host have, one after the other
-    is_sampled: bool = True  # whether the hashes of its own blocks are wanted
+    repeated: bytes = b""  # hashes of blocks that many pages of its host have, concatenated
+    is_sampled: bool = True  # whether to return the hashes of its own blocks
 
 
 class ParseRules(msgspec.Struct, frozen=True):
@@ -92,7 +92,7 @@ class Parsed(msgspec.Struct, frozen=True, array_like=True):
 
 
 def parse_document(document: FetchedDocument, rules: ParseRules) -> Parsed:
-    """Return what is in a document. Bad content never raises: the result has an outcome that says so."""
+    """Return the parsed document. Bad content never raises: then the outcome in the result says why."""
     kind = sniff(document.content_type, document.body)
     parser = PARSERS.get(kind)
     if parser is None:
@@ -127,7 +127,8 @@ def _finished(document: FetchedDocument, rules: ParseRules, kind: DocumentKind, 
     page = msgspec.structs.replace(
         page, details=msgspec.structs.replace(page.details, kind=_SHOWN.get(kind, kind.value))
     )
-    # What other pages have must not make a page count as changed, so these come from its whole text.
+    # A change of which blocks are left out must not count as a change of the page, so these use its whole
+    # text.
     signature, sketch = fingerprint(f"{page.title}\n{page.whole or page.text}")
     if page.whole:
         page = msgspec.structs.replace(page, whole="")
@@ -202,7 +203,7 @@ def _marked_if_cut(page: Page, document: FetchedDocument, rules: ParseRules) -> 
     return msgspec.structs.replace(page, truncated=True) if is_cut else page
 
 
-_SHOWN = {DocumentKind.XHTML: DocumentKind.HTML.value}  # what a reader sees is the same
+_SHOWN = {DocumentKind.XHTML: DocumentKind.HTML.value}  # for the reader there is no difference
 
 PARSERS: dict[DocumentKind, Parser] = {
     DocumentKind.HTML: _html_page,

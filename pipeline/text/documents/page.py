@@ -15,7 +15,7 @@ class Unreadable(Exception):
 
 
 class Directives(msgspec.Struct, frozen=True, array_like=True):
-    """What a page asks of robots, in a meta element or an X-Robots-Tag header.
+    """The instructions of a page to robots, from meta elements and X-Robots-Tag headers.
 
     `noarchive` is not among them: it asks search engines not to show a cached copy, and the only place that
     shows copies (serve/archived_copy.py) reads it from the copy itself.
@@ -32,8 +32,8 @@ class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A URL that a page links to, once per page.
 
     `text` is the first text that is not empty; texts in the content come before texts in boilerplate. `rel`
-    holds the rel tokens that all links of the page to this URL have in common. `boilerplate` says that all of
-    them stand in menus, footers and the like.
+    holds the rel tokens that all links of the page to this URL have in common. `boilerplate` is true if all
+    these links are in menus, footers and the like.
     """
 
     url: str
@@ -43,7 +43,7 @@ class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def nofollow(self) -> bool:
-        """Whether the author of the page does not endorse the link."""
+        """Whether the author of the page does not endorse the link (rel=nofollow, ugc or sponsored)."""
         return bool(self.rel) and not _NOT_ENDORSED.isdisjoint(self.rel.split())
 
 
@@ -67,7 +67,7 @@ class Section(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class PageDetails(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What a page says about itself beside its text; the index stores it with the document as it is.
+    """What a page says about itself beside its text; the index stores this record with the document.
 
     New fields are added at the end, with a default, so that older files can still be read.
     """
@@ -79,23 +79,24 @@ class PageDetails(msgspec.Struct, frozen=True, array_like=True, gc=False):
     modified: PageDate | None = None
     sections: tuple[Section, ...] = ()
     emphasised: str = ""  # words in b, strong, em, dt and in code within headings, separated by spaces
-    # Name and value: `author`, and those of the rules for the site.
+    # Name and value: `author`, and the fields that the rules for the site define.
     fields: tuple[tuple[str, str | int | float], ...] = ()
     site: str = ""  # the key of the rules for sites by which the page was read
     site_version: str = ""  # a short mark of these rules
-    unmatched: tuple[str, ...] = ()  # those of these rules that matched nothing
-    repeated: int = 0  # characters of the text that were left out: many pages of the host have them
-    kind: str = ""  # of the document: html, text, pdf, office, epub or xml
+    unmatched: tuple[str, ...] = ()  # which of these rules matched nothing
+    # how many characters of the text were left out, because many pages of the host have them
+    repeated: int = 0
+    kind: str = ""  # the kind of the document: html, text, pdf, office, epub or xml
     explicit: int = 0  # A_LITTLE_EXPLICIT or CLEARLY_EXPLICIT by the operator's lists, 0 if not at all
 
 
 class Page(msgspec.Struct, frozen=True, array_like=True):
-    """What a reader sees of a document, and what the document says to robots."""
+    """The visible text of one document, its links and details, and its directives to robots."""
 
     title: str = ""
     headings: tuple[str, ...] = ()
     text: str = ""
-    language: str = ""  # as the document declares it
+    language: str = ""  # the language that the document declares
     links: tuple[Link, ...] = ()
     canonical: str = ""  # the URL in rel=canonical
     directives: Directives = Directives()
@@ -105,4 +106,5 @@ class Page(msgspec.Struct, frozen=True, array_like=True):
     details: PageDetails = PageDetails()
     feeds: tuple[str, ...] = ()  # the URLs of the feeds that the page names
     blocks: bytes = b""  # the hashes of its blocks, by which pages of a host are compared (page_blocks.py)
-    whole: str = ""  # with the blocks that `text` leaves out as repeated; only until the fingerprint is made
+    # `text` plus the repeated blocks that it leaves out; cleared when the fingerprint was made
+    whole: str = ""

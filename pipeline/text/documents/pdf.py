@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.settings import ParseSettings
 
-_ORIGIN = "pdf"  # of the dates in the information dictionary
-# PDFium puts one of these characters for a hyphen that only divides a word at the end of a line.
+_ORIGIN = "pdf"  # the origin of dates in the information dictionary
+# PDFium writes one of these characters for a hyphen that only divides a word at the end of a line.
 _DIVIDED = re.compile("[\u0002\ufffe]\\s*")
 
 
@@ -45,7 +45,7 @@ def parse_pdf(body: bytes, settings: ParseSettings, *, fetched_at: int = 0) -> P
 def _details(document: pypdfium2.PdfDocument, fetched_at: int) -> PageDetails:
     stated = (document.get_metadata_value(name) for name in ("CreationDate", "ModDate"))
     published, modified = (believable(one, _ORIGIN, fetched_at) for one in stated)
-    # Programs write several names with other separators, and a name may have a comma; it is kept whole.
+    # Programs separate several names differently, and a name may contain a comma, so the text is not split.
     author = document.get_metadata_value("Author")
     return PageDetails(
         published=published, modified=modified_if_later(published, modified), fields=author_fields([author])

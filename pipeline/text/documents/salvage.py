@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import ParseSettings
 
 # Most such pages are broken on purpose and deserve no more time: beautifulsoup4 takes 0.1 ms for each element
-# of interest, and 0.01 ms for each other one.
+# of interest, and 0.01 ms for each other element.
 MAX_CHARACTERS = 1 << 20
 MAX_ELEMENTS = 6_000
 
@@ -42,7 +42,7 @@ _TAG = re.compile(r"<[^<>]*>")
 def salvage_html(
     html: str, url: str, settings: ParseSettings, *, strip: tuple[str, ...] = (), agent: str = AGENT
 ) -> Page:
-    """Return what the tags of a page say one by one, without building a tree."""
+    """Return the page that its tags give when they are read one by one, without building a tree."""
     html = html[:MAX_CHARACTERS]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MarkupResemblesLocatorWarning)
@@ -63,7 +63,7 @@ def salvage_html(
 
 
 def _end_of_elements(html: str) -> int:
-    """Return where the first elements of interest end that are as many as we look at."""
+    """Return the offset at which the last element of interest that will be read ends."""
     found = islice(_WANTED_TAG.finditer(html), MAX_ELEMENTS, None)
     return next((tag.start() for tag in found), len(html))
 

@@ -2,8 +2,8 @@
 
 This is a small part of the WHATWG MIME sniffing standard, with one aim: never index what is not text.
 
-1. The signature of a PDF, an image, an archive, a font or a film decides, whatever the header says: no HTML
-   and no text starts that way.
+1. The signature of a PDF, an image, an archive, a font or a film decides, whatever the header
+   says: no HTML and no text starts with such bytes.
 2. A header that names a kind we read is believed, with two exceptions that the standard has too. `text/plain`
    with bytes that occur in no text is binary: old versions of Apache send this type for any file that they do
    not know. `text/html` whose first tag is the root element of a feed is a feed.
@@ -95,7 +95,8 @@ _HTML_START = re.compile(
     re.I,
 )
 _XHTML_ROOT = re.compile(_PROLOGUE + rb"<(?:[a-z0-9_.-]+:)?html[\s/>]", re.I | re.S)
-# The root of an XML document, unless it is a list of pages, a picture or a program, whatever its type says.
+# The root element of an XML document, except roots of lists of pages, pictures and programs; the declared
+# type does not matter.
 _XML_ROOT = re.compile(
     _PROLOGUE
     + rb"<(?!(?:[a-z0-9_.-]+:)?(?:rss|feed|rdf|sitemapindex|urlset|svg|stylesheet|schema)[\s/>])[a-z_]",

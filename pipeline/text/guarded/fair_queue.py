@@ -2,8 +2,8 @@
 
 One helper, or a few, parse for all hosts. If they took documents in the order of arrival, a host with slow
 pages could use up nearly all of their time. With this queue the next page of that host waits until no other
-host has one. A helper cannot leave a document that it has begun. So a slow host has at most one document with
-the helpers, and none while a host waits that has used less time.
+host has a page waiting. A helper cannot leave a document that it has begun. So a slow host has at most one
+document with the helpers, and none while a host waits that has used less time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 SLOW = 0.25  # CPU seconds per document; most documents take a hundredth of that
-_WEIGHT = 0.2  # of the last document in the moving average of a host
+_WEIGHT = 0.2  # the weight of the last document in the moving average of a host
 
 
 class FairQueue(Generic[Item]):
@@ -51,7 +51,7 @@ class FairQueue(Generic[Item]):
             self._line_up(host)
 
     def take(self, in_pipe: Mapping[str, int]) -> Item | None:
-        """Return the next document, or None if all must wait; `in_pipe` counts the documents in the pipe."""
+        """Return the next document, None if all must wait; `in_pipe` counts documents in pipes, per host."""
         passed_over: list[str] = []
         item, least = None, inf
         while self._line and item is None:

@@ -52,12 +52,12 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.text.guarded.helper import HelperEnd, Parse, Salvage
     from crawlctl.pipeline.text.guarded.helper_line import JobAnswer
 
-# Documents that wait while all helpers have enough, before another helper is started.
+# How many documents must wait, while all helpers are busy, before another helper is started.
 _BACKLOG = 8
-_ASKING = 1.0  # seconds between two questions whether another helper may be started
+_ASKING = 1.0  # the shortest time in seconds between two calls of `more_helpers`
 # Seconds on the clock per second of the CPU limit: the helper may share its core with other processes.
 _CLOCK_FACTOR = 10
-# Signals that another process sent: we send none of them to a helper whose answers we wait for.
+# Signals that only other processes send: a guard never sends them to a helper whose answers it waits for.
 _FROM_OUTSIDE = frozenset({-signal.SIGKILL, -signal.SIGTERM, -signal.SIGHUP})
 
 
@@ -70,7 +70,7 @@ class ParseAnswer(NamedTuple):
 
 
 class Guard:
-    """Owns the helpers and the documents on their way; use it in one thread, in a `with` block.
+    """Owns the helper processes and the documents being parsed; use it in one thread, in a `with` block.
 
     It has one helper, and starts another one when documents pile up and `more_helpers` returns True.
     """
@@ -88,8 +88,8 @@ class Guard:
         self._more_helpers = more_helpers
         self._next_question = 0.0
         self._waiting: FairQueue[Job] = FairQueue(AHEAD)
-        self._again: deque[Job] = deque()  # documents of a helper that has ended
-        self._in_pipe: Counter[str] = Counter()  # number of documents that helpers have, by host
+        self._again: deque[Job] = deque()  # documents to parse again, because their helper has ended
+        self._in_pipe: Counter[str] = Counter()  # how many documents the helpers have, per host
         self._finished: list[ParseAnswer] = []
         self._pages = msgspec.msgpack.Decoder(Parsed)
         self._sitemaps = msgspec.msgpack.Decoder(SitemapContent)
@@ -118,7 +118,7 @@ class Guard:
                 line.helper.bury()
 
     def parse(self, document: FetchedDocument) -> Parsed:
-        """Parse one document and wait for the result; no other document may be on its way."""
+        """Parse one document and wait for the result; no other document may be submitted at the same time."""
         if len(self):
             raise ValueError("other documents are on their way; collect them first, or submit this one too")
         self.submit(document)
@@ -141,7 +141,9 @@ class Guard:
 
         This ends the helper and starts a new one.
         """
-        self._receive()  # else a document whose answer has arrived would seem to be with the helper
+        # otherwise a document with an answer that was not read yet would seem to be still with the
+        # helper
+        self._receive()
         return [self._interrupt(line, seconds) for line in self.lines if line.has_worked(seconds)]
 
     def _interrupt(self, line: HelperLine, seconds: float) -> Any:
@@ -188,7 +190,7 @@ class Guard:
         return HelperLine(lambda: start_helper(self._rules, self._parse, self._salvage), self._longest_wait)
 
     def _send(self) -> None:
-        """Deal documents to the helpers, the next one always to the helper that has the fewest."""
+        """Send documents to the helpers, each to the helper that has the fewest documents."""
         while True:
             line = min(self.lines, key=lambda line: len(line.jobs))
             if not line.has_room and self._wants_helper():
@@ -248,9 +250,10 @@ class Guard:
     def _replace_helper(
         self, line: HelperLine, end: HelperEnd, cause: ParseOutcome | None, *, was_killed: bool = False
     ) -> None:
-        """Start a new helper, and do the documents that the old one had again, before all others.
+        """Start a new helper; the documents of the old helper are parsed again before all others.
 
-        `cause` says why the document that the old helper parsed is to blame for its end; None blames nothing.
+        `cause` says how the document that the old helper parsed has caused its end; None if it was not the
+        cause.
         """
         lost, seconds = self._restart(line, end)
         if lost and cause is not None:
@@ -258,7 +261,7 @@ class Guard:
         self._do_again(lost)
 
     def _restart(self, line: HelperLine, end: HelperEnd) -> tuple[list[Job], float]:
-        """Start a new helper; return the jobs of the old one, and what it spent on the first."""
+        """Start a new helper; return the jobs of the old helper, and its CPU seconds for the first job."""
         lost, seconds = line.replace(end)
         self._in_pipe.subtract([job.host for job in lost])
         return lost, seconds

@@ -1,4 +1,4 @@
-"""The helper process: a forked child that parses documents and dies when one costs too much.
+"""The helper process: a forked child that parses documents and dies when a document costs too much.
 
 The kernel enforces the limits, because nothing in Python can interrupt the C code of a parser: a timer of CPU
 time whose signal ends the process, and a limit of the address space. CPU time rather than time on the clock,

@@ -1,4 +1,4 @@
-"""A helper and the documents that it has: what is sent to it, and what it answers."""
+"""A helper process and its documents: sends requests to it, and reads its answers."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.text.guarded.helper import Helper, HelperEnd
 
-# Documents that a helper has: the one it parses and those in its pipe, so that it never has to wait.
+# How many documents a helper has: one that it parses, the rest in its pipe, so that it never has to wait.
 AHEAD = 4
 _READ_BYTES = 1 << 17
 _POLLIN, _POLLOUT = 1, 4  # select.POLLIN and POLLOUT; the values are those of all Unix systems
 
 
 class Job(NamedTuple):
-    """A document that waits for a helper or is with one."""
+    """A document that waits for a helper, or is being parsed by a helper."""
 
     tag: Any
     host: str
@@ -34,7 +34,7 @@ class Job(NamedTuple):
 
 
 class JobAnswer(NamedTuple):
-    """What a helper answers to a job: the packed result, and the CPU seconds it took."""
+    """The answer of a helper to a job: the packed result, and the CPU seconds that it took."""
 
     job: Job
     packed: bytes
@@ -42,11 +42,11 @@ class JobAnswer(NamedTuple):
 
 
 class HelperLine:
-    """One helper after the other, and the jobs of the helper of the moment in the order it does them."""
+    """The current helper and its jobs, in the order in which it does them; an ended helper is replaced."""
 
     def __init__(self, start: Callable[[], Helper], longest_wait: float) -> None:
         self.jobs: deque[Job] = deque()
-        self.end: HelperEnd | None = None  # of a helper that has ended by itself
+        self.end: HelperEnd | None = None  # how the helper ended, if it has ended by itself
         self._start = start
         self._longest_wait = longest_wait
         self._deadline = 0.0
@@ -63,11 +63,11 @@ class HelperLine:
 
     @property
     def deadline(self) -> float:
-        """When the helper should have answered, by the monotonic clock; never if it has nothing to do."""
+        """The time by which the helper should have answered (monotonic clock); infinite if it has no job."""
         return self._deadline if self.jobs else float("inf")
 
     def has_worked(self, seconds: float) -> bool:
-        """Return whether the helper has had its current job for so many seconds on the clock."""
+        """Return whether the helper has had its current job for at least `seconds` on the clock."""
         return bool(self.jobs) and time.monotonic() >= self._deadline - self._longest_wait + seconds
 
     def add(self, job: Job) -> None:
@@ -78,19 +78,19 @@ class HelperLine:
         self._outgoing.extend(self._framed(job.request))
 
     def flush(self) -> None:
-        """Write as much into the pipe as it takes."""
+        """Write as many bytes into the pipe as fit."""
         while self._outgoing:
             try:
                 written = os.writev(self.helper.requests, list(self._outgoing))
             except (BlockingIOError, BrokenPipeError):
-                return  # the pipe is full, or the helper has died, which `receive` notices
+                return  # the pipe is full, or the helper has died, which `receive` will find out
             while self._outgoing and written >= len(self._outgoing[0]):
                 written -= len(self._outgoing.popleft())
             if written:
                 self._outgoing[0] = self._outgoing[0][written:]
 
     def watch(self, pipes: select.poll) -> None:
-        """Register what the helper can be waited for: an answer, or room in its pipe."""
+        """Register the events to wait for: an answer of the helper, and room in its pipe."""
         if self.jobs:
             pipes.register(self.helper.answers, _POLLIN)
         if self._outgoing:
@@ -124,7 +124,7 @@ class HelperLine:
         return JobAnswer(self.jobs.popleft(), packed, seconds)
 
     def replace(self, end: HelperEnd) -> tuple[list[Job], float]:
-        """Start a new helper; return the jobs of the old one, and the CPU seconds it spent on the first."""
+        """Start a new helper; return the jobs of the old helper, and its CPU seconds for the first job."""
         spent = max(0.0, end.seconds - self._seconds)
         lost = list(self.jobs)
         self.jobs.clear()
@@ -135,7 +135,7 @@ class HelperLine:
         return lost, spent
 
     def _framed(self, request: ParseRequest) -> tuple[memoryview, memoryview]:
-        """Return a request in the form for the pipe; the body is not copied."""
+        """Return a request as the pieces to write into the pipe; the body is not copied."""
         bare = msgspec.structs.replace(request, document=msgspec.structs.replace(request.document, body=b""))
         head, body = self._encoder.encode(bare), request.document.body
         return memoryview(REQUEST_FRAME.pack(len(head), len(body)) + head), memoryview(body)

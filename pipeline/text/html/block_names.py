@@ -1,8 +1,8 @@
 """What the classes and the id of a block say: that it is boilerplate, a comment, or the body of an article.
 
 A name is cut into words: `siteFooter`, `site-footer` and `site_footer` are "site" and "footer". Only words
-that hardly anybody gives to a block of content count. Names of the sites of a crawl come again on each of
-their pages, so the answers are cached.
+count that are nearly never used for a block of content. All pages of a site have the same names, so the
+answers are cached.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _WORDS_OF_EXTRA = """
 """
 _EXTRA = frozenset(_WORDS_OF_EXTRA.split())
 _NOT_ALONE = {
-    # Words that say it together with another word of the same name.
+    # Words that mean boilerplate only together with another word of the same name.
     ("author", "bio"),
     ("author", "box"),
     ("author", "info"),
@@ -80,7 +80,7 @@ _CAPTIONS = frozenset(("caption", "captions", "credit"))
 _KEY_POINT = frozenset(("key", "point"))
 
 
-# What names say about a block, as bits of a number: enum.Flag would take a tenth of the time of parsing.
+# The meanings of names, as bits of a number: enum.Flag would take a tenth of the time of parsing.
 NAVIGATION = 1  # it leads elsewhere
 EXTRA = 2  # it stands beside the content: comments, teasers, sharing
 BODY = 4  # it is the body of an article, such as `entry-content`
@@ -92,7 +92,7 @@ CAPTION = 64  # it says what a picture shows, or who made it
 
 @lru_cache(_REMEMBERED)
 def meaning(names: str) -> int:
-    """Return what the names of a block, separated by spaces, say about it: the sum of bits."""
+    """Return the meaning of the names of a block (separated by spaces), as a sum of bits."""
     found = SECTION if _SECTIONS.search(names) else 0
     for name in names.split():
         found |= _meaning(frozenset(map(str.lower, _WORDS.findall(name))))
@@ -101,7 +101,7 @@ def meaning(names: str) -> int:
 
 @lru_cache(_REMEMBERED)
 def kinds_of_entry(names: str) -> frozenset[str]:
-    """Return the classes that an entry of a list shares with others, without its number and its topics."""
+    """Return the classes that an entry of a list shares with other entries: without its number and topics."""
     return frozenset(_DIGITS.sub("", name) for name in names.split() if not name.startswith(_TOPICS))
 
 

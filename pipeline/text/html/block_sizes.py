@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from selectolax.lexbor import LexborNode
 
-_PROSE = 40  # characters outside of links without a break
+_PROSE = 40  # the fewest characters outside of links, without a break, that count as prose
 
 
 class Block(NamedTuple):
@@ -41,10 +41,10 @@ def sizes_of(texts: Sequence[str], linked: Sequence[tuple[int, int]]) -> Sizes:
     letters = list(map(len, map(str.strip, texts)))
     plain = letters.copy()
     outside = len(letters)
-    for start, end in reversed(linked):  # a link may be in another one; the outer one ends later
+    for start, end in reversed(linked):  # a link may be inside another link; the outer link ends later
         if start < outside:
             outside = start
-            if end - start == 1:  # as most links
+            if end - start == 1:  # most links
                 plain[start] = 0
             else:
                 plain[start:end] = bytes(end - start)
@@ -53,12 +53,12 @@ def sizes_of(texts: Sequence[str], linked: Sequence[tuple[int, int]]) -> Sizes:
 
 
 def is_in(block: Block, other: Block) -> bool:
-    """Return whether a block is in another one."""
+    """Return whether a block is inside another block."""
     return other.start <= block.start and block.end <= other.end
 
 
 def between(before: list[int], block: Block | Span) -> int:
-    """Return the characters in a block, from the characters before each text."""
+    """Return how many characters a block has; `before` counts the characters before each text."""
     return before[block.end] - before[block.start]
 
 
@@ -74,6 +74,6 @@ def without(before: list[int], dropped: Iterable[Block]) -> list[int]:
 
 
 def less(block: Block | Span, dropped: Iterable[Block], before: list[int]) -> int:
-    """Return the characters in a block without what is dropped, from the characters before each text."""
+    """Return how many characters a block has without the dropped blocks."""
     inside = [each for each in dropped if block.start <= each.start and each.end <= block.end]
     return between(before, block) - sum(between(before, each) for each in inside)

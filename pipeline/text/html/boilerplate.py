@@ -1,7 +1,7 @@
 """Tells the content of a page from its boilerplate: menus, side bars, footers, teasers, share buttons.
 
 The walk notes each block (a div, a section, a list …) as a range of the texts it gathered, and which of them
-are links. The decision is made here, after the walk, from four kinds of signs, the surest first:
+are links. The decision is made here, after the walk, by four kinds of signs, the most reliable first:
 
 1. tags and ARIA roles that say so: nav, footer, aside, role=navigation …
 2. main, article and the body of an article: the text around them is boilerplate, unless much of the prose
@@ -10,9 +10,9 @@ are links. The decision is made here, after the walk, from four kinds of signs, 
 4. blocks of links, and controls such as buttons, outside of main and article.
 
 What is ambiguous is content. A block that holds much of the prose of a page is never judged by its class. If
-almost nothing would be left, the less sure signs are not used, and at last none: a page that has text keeps
-text. Prose is text outside of links in runs of at least 40 characters: menus have none. A page that says it
-is an article is judged more strictly (content/article_body.py).
+almost nothing would be left, the less reliable signs are ignored one after the other, at last all: a page
+that has text keeps text. Prose is text outside of links in runs of at least 40 characters: menus have none. A
+page that says it is an article is judged more strictly (content/article_body.py).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _WORDS_OF_CONTAINERS = """
     select table td ul
 """
 CONTAINERS = frozenset(_WORDS_OF_CONTAINERS.split())
-# Tags that do not say what is in them, and the attributes besides class and id that may say it.
+# Tags that do not say what they contain, and the attributes besides class and id that may say it.
 _SILENT = frozenset(("button", "div", "dl", "fieldset", "figcaption", "ol", "select", "table", "td", "ul"))
 _TELLING = frozenset(("role", "itemprop"))
 _WORDS_OF_ROLES = """
@@ -59,12 +59,13 @@ _ROLES = frozenset(_WORDS_OF_ROLES.split())
 _TAGS = frozenset(("aside", "footer", "nav", "menu", "search"))
 _QUOTATIONS = frozenset(("blockquote", "figcaption", "figure"))
 
-_ENOUGH = 140  # characters: with fewer, almost nothing is left of a page
+_ENOUGH = 140  # characters: if fewer remain, almost nothing is left of a page
 _LEAST = 25  # characters that are enough if they are in the main block
-_NAMED_SHARE = 0.4  # of the plain text of a page: a block with more is not judged by its name
-_NAVIGATION_SHARE = 0.5  # of the text of a block: with more prose, a side bar has content
-_LINKS_MOST = 0.5  # of the text: if less would be left, the page consists of links
-_FORM_SHARE = 0.25  # some servers put the whole page into one form
+_NAMED_SHARE = 0.4  # a block with more of the plain text of a page is not judged by its name
+_NAVIGATION_SHARE = 0.5  # a side bar whose text has a greater share of prose is content
+_LINKS_MOST = 0.5  # if a smaller share of the text would be left, the page consists of links
+# a form with a greater share of the page is content: some servers put the whole page into one form
+_FORM_SHARE = 0.25
 _UNNAMED = (0, 0)  # what the class and the id of a block say if it has none
 # Where a block is, as bits of a number.
 _IN_MAIN, _IN_SECTION, _IN_REMARK = 1, 2, 4
@@ -73,11 +74,11 @@ _IN_MAIN, _IN_SECTION, _IN_REMARK = 1, 2, 4
 class Verdict(NamedTuple):
     """Which blocks of a page are boilerplate, and where its main block begins and ends if it has one."""
 
-    dropped: list[Block]  # in the order of the page, none inside another one
+    dropped: list[Block]  # in the order of the page; none is inside another
     main: Block | None = None
 
     def kept(self, length: int) -> bytes:
-        """Return 1 for each of the `length` texts that is content, and for the end; 0 for the others."""
+        """Return 1 for each of the `length` texts that is content, and for the end; 0 for dropped texts."""
         kept = bytearray(b"\x01" * (length + 1))
         for start, end, _ in self.dropped:
             kept[start:end] = bytes(end - start)
@@ -98,9 +99,9 @@ def judged(
     *,
     is_article: bool = False,
 ) -> Verdict:
-    """Return what of a page is boilerplate; `blocks` come in the order in which they end.
+    """Return which blocks of a page are boilerplate; `blocks` are given in the order in which they end.
 
-    With `is_article` the page says that it is an article, and more of it is taken for boilerplate.
+    `is_article`: the page says that it is an article; then more of it is taken for boilerplate.
     """
     sizes = sizes_of(texts, linked)
     for by_name in (True, False):
@@ -116,9 +117,10 @@ def judged(
 
 
 def _look(blocks: Sequence[Block], sizes: Sizes, *, by_name: bool) -> Look:
-    """Look at the blocks from outside to inside; what is inside of boilerplate is not looked at."""
+    """Look at the blocks from outside to inside; blocks inside of boilerplate are skipped."""
     look = Look([], [], ([], [], []))
-    above: list[tuple[int, int]] = []  # blocks around that matter: their start, and what is in them
+    # the surrounding blocks that matter: start of each, and where its contents are
+    above: list[tuple[int, int]] = []
     letters = sizes.letters
     outside = len(letters)  # the start of the last block dropped
     for block in reversed(blocks):
@@ -166,7 +168,7 @@ def _add_outermost(blocks: list[Block], block: Block) -> None:
 
 
 def _names(attributes: Attributes) -> tuple[int, int]:
-    """Return what the class and the id of a block say."""
+    """Return the meanings of the class and of the id of a block."""
     names, own = attributes.get("class"), attributes.get("id")
     return meaning(names) if names else 0, meaning(own) if own else 0
 
@@ -222,7 +224,7 @@ def _is_prose(block: Block, sizes: Sizes) -> bool:
 
 
 def _left(verdict: Verdict, sizes: Sizes) -> int:
-    """Return the characters that are left of a page."""
+    """Return how many characters are left of a page."""
     around = verdict.main or Span(0, len(sizes.letters) - 1)
     return less(around, verdict.dropped, sizes.letters)
 

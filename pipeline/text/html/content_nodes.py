@@ -1,4 +1,4 @@
-"""The elements of a page that are not its content, for those who render the tree themselves."""
+"""The elements of a page that are not its content, for code that renders the tree itself."""
 
 from __future__ import annotations
 

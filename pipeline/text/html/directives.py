@@ -1,4 +1,4 @@
-"""Reads what a page says to programs: meta robots, the X-Robots-Tag header and meta refresh."""
+"""Reads instructions of a page to programs: meta robots, the X-Robots-Tag header and meta refresh."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
 AGENT = "crawlctl"
 
 _EVERYONE = ("", "robots")
-# Rules that contain a colon; in all others a colon follows the name of a robot.
+# Rules that contain a colon; in all other rules a colon follows the name of a robot.
 _WITH_VALUE = {"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"}
 _REFRESH = re.compile(r"\s*(\d*)(?:\.[\d.]*)?(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(.*)", re.I | re.S)
 _MAX_REFRESH_DIGITS = 9
 
 
 def meta_robots(name: str, content: str, agent: str = AGENT) -> Directives:
-    """Return what a meta element asks of our robot; elements for all robots and for ours add up."""
+    """Return the directives to our robot in a meta element; elements for all robots and for ours add up."""
     if name.strip().lower() not in (*_EVERYONE[1:], agent.lower()):
         return Directives()
     return _directives(_split(content))
 
 
 def robots_tags(values: Iterable[str], agent: str = AGENT) -> Directives:
-    """Return what X-Robots-Tag headers ask of our robot; the form of each is `[robot:] rule, rule…`."""
+    """Return the directives to our robot in X-Robots-Tag headers of the form `[robot:] rule, rule…`."""
     return _directives(robots_rules(values, agent))
 
 

@@ -17,7 +17,7 @@ _VOID = """
 """
 
 BLOCKS = frozenset(_BLOCKS.split())
-# Elements within a line that separate words.
+# Elements that separate words but do not start a new line.
 APART = frozenset(_APART.split())
 NEVER_SHOWN = frozenset(_NEVER_SHOWN.split())
 NOT_ENTERED = frozenset(("iframe", "script", "style", "template", "title"))

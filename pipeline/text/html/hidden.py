@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 _ANNOTATION = "annotation"  # the source of a formula; lexbor has no number for this element
-# What may be hidden. To look for such words in the source first would take longer.
+# Selects elements that may be hidden. Searching the source for these words first would take longer.
 _SUSPECTS = f'[hidden], [style*="none" i], {_ANNOTATION}'
 _STYLES = ("display:none", "display: none")
 

@@ -1,13 +1,13 @@
 """Parses HTML: title, headings, visible text, links and directives, in one walk over the tree.
 
 lexbor (through selectolax) builds the tree. It follows the HTML standard as browsers do, and is about thirty
-times as fast as beautifulsoup4. The walk is iterative, so a page may nest as deeply as it likes. For some
-pages lexbor needs a time that is quadratic in their size, so call this only through text/guarded/guard.py.
+times as fast as beautifulsoup4. The walk is iterative, so a page may be nested to any depth. For some pages
+the time of lexbor grows with the square of their size, so call this only through text/guarded/guard.py.
 
-What is visible is decided without style sheets: elements with `hidden` or with `display: none` in a style
-attribute, and elements that browsers never show, are left out. Their links still count, because menus are
-often hidden until a script opens them. If a page shows almost no text without scripts, the text of its
-noscript elements is added.
+Whether an element is visible is decided without style sheets: elements with `hidden` or with `display: none`
+in a style attribute, and elements that browsers never show, are left out. Their links still count, because
+menus are often hidden until a script opens them. If a page shows almost no text without scripts, the text of
+its noscript elements is added.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.text.html.outline import Heading
 
 ALMOST_NO_TEXT = 100  # characters, such as "Loading …" and a footer
-_MAX_FEEDS = 8  # named by one page
+_MAX_FEEDS = 8  # the most feeds per page
 _LONGEST_APOLOGY = 400  # characters: "You need to enable JavaScript …", which says nothing about the page
 _SCRIPTS = re.compile(r"(?<![a-z])(?:java)?script(?:s|ing)?(?![a-z])", re.IGNORECASE)  # not "description"
 
@@ -60,7 +60,7 @@ def parse_html(
 
     With `is_content` no block counts as boilerplate: the user has said where the content is, or it is the
     chapter of a book. `repeated` are the hashes of blocks that many pages of the host have (page_blocks.py);
-    the hashes of the page itself are made if there are such, or if it `is_sampled`.
+    the page's own blocks are hashed if `repeated` is not empty or if it `is_sampled`.
     """
     tree = LexborHTMLParser(html)
     walk = Walk(settings, agent)
@@ -82,7 +82,7 @@ def parse_html(
 
 
 def _compared(walk: Walk, verdict: Verdict, repeated: bytes) -> tuple[Verdict, bytes]:
-    """Return a verdict by which repeated blocks are left out too, and the hashes of the page's blocks."""
+    """Return a verdict that also drops repeated blocks, and the hashes of the page's blocks."""
     blocks = PageBlocks(walk.texts, walk.blocks, walk.headings, verdict.kept(len(walk.texts)))
     left_out = blocks.left_out(unpacked(repeated)) if repeated else []
     return without_repeated(verdict, left_out), blocks.packed()
@@ -137,7 +137,7 @@ def _inside(walk: Walk, is_kept: bytes, settings: ParseSettings) -> list[Heading
 
 
 def _linkable(walk: Walk, is_kept: bytes, inside: list[Heading]) -> list[Heading]:
-    """Return what a link can lead to, in the order of the page: the headings and the definitions."""
+    """Return the headings and definitions, to which a link can lead, in the order of the page."""
     defined = [one for one in walk.definitions if is_kept[one.start]]
     return sorted((*inside, *defined), key=lambda one: one.start) if defined else inside
 
@@ -162,7 +162,7 @@ def _headings(walk: Walk, verdict: Verdict, inside: list[Heading]) -> tuple[str,
 def _text(walk: Walk, is_kept: bytes, cuts: list[int], limit: int) -> tuple[str, list[int]]:
     """Return the text of the content, and the offset in it of each index in `cuts`.
 
-    If it is almost nothing, the text of the noscript elements follows.
+    If there is almost no text, the text of the noscript elements follows.
     """
     text, offsets = joined(walk.texts, is_kept, cuts, limit)
     if len(text) >= ALMOST_NO_TEXT or not walk.unscripted:
@@ -173,7 +173,7 @@ def _text(walk: Walk, is_kept: bytes, cuts: list[int], limit: int) -> tuple[str,
 
 
 def joined(texts: list[str], is_kept: bytes, cuts: Sequence[int], limit: int) -> tuple[str, list[int]]:
-    """Return the texts that are kept as one text, and the offset in it of each index in `cuts`.
+    """Join the texts that are kept; return the joined text, and the offset in it of each index in `cuts`.
 
     The text at such an index is the first one of a block, so a line begins with it.
     """

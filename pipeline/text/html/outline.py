@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
     from selectolax.lexbor import LexborNode
 
-MAX_PHRASE = 100  # characters: a longer text in bold is not emphasised, it is how the page looks
-_MAX_EMPHASISED = 2000  # characters of a page
+MAX_PHRASE = 100  # characters: a longer text in bold is a matter of style, not an emphasis
+_MAX_EMPHASISED = 2000  # the most characters of all emphasised texts of a page
 _MAX_ANCHOR = 200  # characters: a longer id would be stored for each section, and no link leads to it
-_LEVELS = 4  # elements around a heading that may have the id of its section
+_LEVELS = 4  # how many elements around a heading are searched for the id of its section
 _AROUND = frozenset(("article", "div", "header", "hgroup", "section"))
-_MARKERS = frozenset(("a", "span"))  # elements within a heading that may have its id
+_MARKERS = frozenset(("a", "span"))  # elements inside a heading that may have its id
 
 
 class Heading(NamedTuple):
@@ -40,7 +40,7 @@ class Phrase(NamedTuple):
 
 
 def sections(headings: Iterable[Heading], offsets: Iterable[int], limit: int) -> tuple[Section, ...]:
-    """Return the sections that have an anchor of their own; `offsets` are those of the headings."""
+    """Return the sections that have their own anchor; `offsets` are the offsets of the headings."""
     used: set[str] = set()
     found: list[Section] = []
     for heading, offset in zip(headings, offsets, strict=True):
@@ -53,7 +53,7 @@ def sections(headings: Iterable[Heading], offsets: Iterable[int], limit: int) ->
 
 
 def _anchors(heading: LexborNode) -> Iterator[str]:
-    """Yield the ids that lead to a heading: its own, those in it, those around it, that of its permalink."""
+    """Yield the ids that lead to a heading: its own, of elements in it, around it, and of its permalink."""
     if own := heading.id:
         yield own
     for child in _children(heading):

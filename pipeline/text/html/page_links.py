@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _NOT_FETCHED = ("#", "javascript:", "mailto:", "tel:", "data:", "JavaScript:", "about:", "blob:")
-# Links that mean the same URL on every page of a folder. Others do not: "", "?b", "#c", "http:?d".
+# Links that mean the same URL on every page of a folder. Links such as "", "?b", "#c" and "http:?d" do not.
 _SAME_IN_FOLDER = re.compile(r"/|https?://|[A-Za-z0-9._~-]+(?:[/?#]|$)")
 
 # Links that are in canonical form: names without escapes and dot segments, behind a host, a slash or nothing.
@@ -27,7 +27,7 @@ _PLAIN = re.compile(f"(?:(https?://[A-Za-z0-9.-]+)?/)?{_NAME}(?:/{_NAME})*/?")
 
 _REMEMBERED_ORIGINS = 1024
 _REMEMBERED_FOLDERS = 64
-_REMEMBERED_LINKS = 1024  # per folder
+_REMEMBERED_LINKS = 1024  # the most links cached per folder
 
 
 class WrittenLink(msgspec.Struct, frozen=True, gc=False):
@@ -72,7 +72,7 @@ class LinkResolver:
         return url
 
     def _plain_url(self, href: str) -> str:
-        """Return the URL of a link if it can be told without parsing it, as for most links, else ""."""
+        """Return the URL of a link if it can be found without a URL parser, as for most links, else ""."""
         match = _PLAIN.fullmatch(href)
         if match is None:
             return ""
@@ -93,8 +93,8 @@ class LinkResolver:
     ) -> tuple[Link, ...]:
         """Return the first `limit` different URLs, each with the first text that is not empty.
 
-        `boilerplate` says for each link whether it stands in boilerplate. Links in the content of the page
-        come first: a URL that has one has its text, and is not in boilerplate.
+        `boilerplate` says for each link whether it is in boilerplate. Links in the content count more: if a
+        URL has such a link, it gets its text and does not count as boilerplate.
         """
         found: dict[str, Link] = {}
         known = self._neighbours.get
@@ -161,7 +161,7 @@ def _canonical_folder(folder: str) -> str:
 
 @lru_cache(maxsize=_REMEMBERED_FOLDERS)
 def _neighbours(_folder: str, _strip: tuple[str, ...]) -> dict[str, str]:
-    """Return the cache of a folder: links met on its pages so far, each with its URL."""
+    """Return the cache of a folder: the links found on its pages so far, each with its URL."""
     return {}
 
 

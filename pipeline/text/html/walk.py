@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 _HINTS_OF_LINKS = frozenset({"next", "prev", "alternate"})
 _SOURCE = "[source]"  # the link to the source code, behind the term that Sphinx makes for a definition
-_MAX_DEFINITIONS = 4000  # of a page
-_MAX_TEXTS = 40  # of an emphasised phrase
-_SLACK = 4  # characters read per character kept, because white space is squeezed out afterwards
+_MAX_DEFINITIONS = 4000  # the most definitions per page
+_MAX_TEXTS = 40  # the most texts of an emphasised phrase
+_SLACK = 4  # how many characters are read per character kept, because white space is removed afterwards
 
 
 def _squeezed(text: str, limit: int) -> str:
@@ -60,7 +60,7 @@ class Walk:
         self.settings = settings
         self.agent = agent
         self._hidden: frozenset[int] = frozenset()
-        # Tags of which some elements are hidden, by the number of the tag.
+        # By the number of a tag: the hidden elements with this tag.
         self._suspects: dict[int, _Element] = {}
         self.texts: list[str] = [BREAK]
         self.marks: list[int] = []  # index in `texts` where each open element of interest begins
@@ -80,7 +80,7 @@ class Walk:
         self.directives = Directives()
         self.refresh: tuple[int, str] | None = None
         self.svgs = 0
-        self._is_article = False  # by a meta element
+        self._is_article = False  # a meta element says so
         self.statements = Statements()  # what the page says about itself
         self._concealed = 0  # open elements whose text is not shown
 
@@ -155,14 +155,14 @@ class Walk:
         self._concealed += 1
 
     def _mute(self, _: LexborNode) -> None:
-        """Forget the text of an element that is not shown; its links stand where the element stands."""
+        """Forget the text of an element that is not shown; its links count at the place of the element."""
         mark = self.marks.pop()
         del self.texts[mark:]
         for notes in (self.blocks, self.linked, self.headings, self.definitions, self.phrases):
             while notes and notes[-1][0] >= mark:  # each of them begins with its index in `texts`
                 notes.pop()
         self._concealed -= 1
-        if not self._concealed:  # so that nested elements do not do this again and again
+        if not self._concealed:  # once for nested elements, not again for each of them
             for index in range(len(self.places) - 1, -1, -1):
                 if self.places[index] <= mark:
                     break
@@ -174,7 +174,7 @@ class Walk:
         self._mute(node)
 
     def _excerpt(self, limit: int) -> str:
-        """Return the text since the last mark, cut at `limit`, without joining more than that."""
+        """Return the text since the last mark, cut at `limit`, without joining longer texts first."""
         start = self.marks.pop()
         if len(self.texts) - start == 1:
             return _squeezed(self.texts[start], limit)
@@ -311,7 +311,7 @@ class Walk:
 class _Element(NamedTuple):
     """What the walk does at an element."""
 
-    gap: str = ""  # goes into the text before and after the text of the element
+    gap: str = ""  # is added before and after the text of the element
     enter: Handler | None = None
     leave: Handler | None = None
     closed: bool = False  # its children are not visited

@@ -13,8 +13,8 @@ sketches give an estimate of how similar two texts are: which share of their wor
   text only.
 
 On pairs of real pages with a similarity of at least .8 the error is .004. A 64-bit simhash has an error of
-.07: to find 97 % of the pairs from .9 on it must report as many other pairs, a third of them below .85. Of a
-longer text only the first 16,384 words count.
+.07: to find 97 % of the pairs from .9 on it must report as many other pairs, a third of them below .85. Only
+the first 16,384 words of a text count.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SIGNATURE_BYTES = 16
 KEYS = 8
 _HASHES_PER_KEY = 6
 _BINS = KEYS * _HASHES_PER_KEY
-_THROWN = 9 * _BINS  # hashes; enough that only one text in a hundred leaves a bin empty
+_THROWN = 9 * _BINS  # how many hashes are thrown; enough that only one text in a hundred leaves a bin empty
 _EMPTY = 2**64 - 1
 PARITY_BITS = 2048
 _MAX_WORDS = 1 << 14

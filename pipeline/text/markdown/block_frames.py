@@ -1,8 +1,8 @@
 """The open blocks of a page while it is written as Markdown: quotes, list items, lists.
 
 A frame collects the finished blocks of an element. When the element ends, the frame becomes one block of the
-frame around it: its lines get the indentation or the `>` of the element. So nothing needs to know how deeply
-it lies.
+frame around it: its lines get the indentation or the `>` of the element. So no code needs to know how deeply
+an element is nested.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Frame:
             self.add(block)
 
     def finished(self, _before: MarkdownBlock | None) -> list[MarkdownBlock]:
-        """Return the blocks of the element; `_before` is the block before it."""
+        """Return the blocks of the element; `_before` is the finished block before the element."""
         return self.blocks
 
 
@@ -96,7 +96,7 @@ class ItemFrame(Frame):
 class ListFrame(Frame):
     """A list. A definition list is written as bullets: each item holds a term and its definitions.
 
-    What stands in the list outside of its items goes into the item before.
+    Content of the list outside of its items is added to the item before it.
     """
 
     start: int | None = None  # the number of the first item; None: bullets

@@ -1,4 +1,4 @@
-"""What single elements mean for Markdown: the frame of an element, its language, and absolute links."""
+"""Reads single elements for Markdown: the frame of an element, its programming language, absolute links."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crawlctl.pipeline.urls.whatwg import join
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-_MAX_SPAN = 64  # columns or rows of a cell
+_MAX_SPAN = 64  # the most columns or rows that a cell covers
 _MAX_START = 999_999_999
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s*)([\w+#.-]+)")
 _NO_LANGUAGE = frozenset({"default", "none", "notranslate", "text", "plaintext"})
@@ -24,7 +24,7 @@ FRAMED = frozenset({"blockquote", "table", "td", "th", *_LISTS, *_ITEMS})
 
 
 def absolute(base: str, href: str) -> str:
-    """Return the absolute URL of a link, "" for what is neither a page nor an address of mail."""
+    """Return the absolute URL of a link; "" if it is neither a web page nor a mail address."""
     if href.lstrip().lower().startswith("mailto:"):
         return "".join(plain(href).split())
     try:

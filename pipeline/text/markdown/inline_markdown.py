@@ -5,7 +5,8 @@ the whole paragraph is known, because whether an asterisk opens or closes emphas
 on both sides of it (CommonMark 0.31, "left-flanking"). Emphasis that cannot be written is left out: its words
 matter more.
 
-A character is escaped only where it would mean something. `snake_case`, `2 * 3` and `[1]` stay as they are.
+A character is escaped only where Markdown would give it a meaning. `snake_case`, `2 * 3` and `[1]` stay as
+they are.
 
 https://spec.commonmark.org/0.31.2/
 """
@@ -54,12 +55,12 @@ def plain(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return a text in which nothing means emphasis, code, a link, a tag or a character reference."""
+    """Return a text escaped so that nothing in it is read as emphasis, code, link, tag or reference."""
     return _SPECIAL.sub(r"\\\g<0>", text)
 
 
 def escaped_in_link(text: str) -> str:
-    """Return a text for a link or an image: brackets mean nothing either."""
+    """Return a text for a link or an image: brackets are escaped too."""
     return _SPECIAL_IN_LINK.sub(r"\\\g<0>", text)
 
 
@@ -93,7 +94,7 @@ def _target(url: str) -> str:
 
 
 def lines_of(collected: str) -> list[str]:
-    """Return what was collected of a paragraph as its lines, with emphasis written out."""
+    """Return the collected pieces of a paragraph as lines, with emphasis written as asterisks."""
     text = _SPACE_WITHIN.sub(r"\g<space>\g<ends>", collected)
     text = _SPACE_BEFORE_END.sub(r"\g<ends>\g<space>", text)
     while (tidied := _NOTHING.sub("", text)) != text:
@@ -112,7 +113,7 @@ def _code_span(match: re.Match[str]) -> str:
 
 
 def as_paragraph(lines: list[str]) -> str:
-    """Return lines with hard breaks between them; none is taken for a heading, a list or a rule."""
+    """Return lines with hard breaks between them; no line can be read as a heading, a list or a rule."""
     return "\\\n".join(_SPECIAL_START.sub(r"\g<0>\\", line, count=1) for line in lines)
 
 

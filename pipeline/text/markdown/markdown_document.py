@@ -1,7 +1,7 @@
 """Writes one fetched document as Markdown: HTML by its structure, other kinds as their text.
 
 The function has the form of `parse_document`, so a Guard runs it in its helper process: the tree of a hostile
-page costs as much here as there.
+page takes as much time and memory here as there.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ def _content(
 ) -> tuple[str, LexborHTMLParser, list[LexborNode]]:
     """Return the title of a page, the tree to write, and the nodes of the tree that are not its content.
 
-    These are the decisions of the index: by the rules for the site of the page, else by the look of blocks.
+    It decides like the index: by the rules for the site of the page or, without rules, by the signs of
+    blocks.
     """
     from selectolax.lexbor import LexborHTMLParser
 

@@ -1,12 +1,13 @@
 """Writes an HTML page as Markdown (CommonMark with the tables of GitHub): one iterative walk over the tree.
 
-The same elements are left out as in the text of the index: what browsers never show, what authors hide, and
-the boilerplate, which the caller names. Links and images are absolute. markdownify, which makes such
-texts with beautifulsoup4, is a test dependency: it recurses, so a page that nests deeply ends it, and it
-takes tables for data whatever they hold.
+The same elements are left out as in the text of the index: elements that browsers never show, elements that
+authors hide, and the boilerplate, which the caller passes. Links and images are absolute. markdownify, which
+makes such texts with beautifulsoup4, is a test dependency: it recurses, so a deeply nested page makes it
+fail, and it writes layout tables as tables of data.
 
 Definition lists become bullet lists, because no Markdown that all programs read has them. At most MAX_FRAMES
-quotes, lists and tables are written within each other; what lies deeper is written into the last of them.
+quotes, lists and tables are written within each other; the content of deeper elements is written into the
+innermost of these.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ MAX_FRAMES = 16
 
 _TEXT = "-text"
 _CODE, _LINK = "code", "link"
-# Texts of the links to themselves that documentation generators put behind headings and definitions.
+# Texts of the permalinks that documentation generators put behind headings and definitions.
 _PERMALINKS = ("¶", "#", "§", "🔗")
 _EMPHASIS = (
     dict.fromkeys(("b", "strong"), STRONG)
@@ -86,7 +87,7 @@ def page_markdown(
 ) -> Written:
     """Return a page that came from `url` as Markdown of at most `limit` characters.
 
-    `left_out` are the nodes that are not content, and what the page hides.
+    `left_out` are the nodes that are not content, and the nodes that the page hides.
     """
     if tree.root is None:
         return Written("")
@@ -116,7 +117,7 @@ class MarkdownWalk:
         self._skipped = NOT_ENTERED | never_shown
         self._base = base
         self._limit = limit
-        self._room = limit  # characters still to be read; URLs count too
+        self._room = limit  # how many characters may still be read; URLs count too
         self._frames: list[Frame] = [Frame(0)]
         self._inlines: list[_Inline] = []
         self._line: list[str] = []  # the open paragraph or heading

@@ -1,4 +1,4 @@
-"""Tables: those with data are written as tables, those that only lay out a page as their content.
+"""Tables: tables of data are written as tables; of tables used for layout only the content is written.
 
 The tables of GitHub Flavored Markdown have cells of one line, and one header row. So a table is taken for
 layout if a cell holds a heading, a list, code, a quote or another table, if it has one column and no header,
@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from crawlctl.pipeline.text.markdown.block_frames import BlockKind, Frame, MarkdownBlock
 
 _MAX_COLUMNS = 64
-_MAX_PARAGRAPHS = 4  # per cell of a table of data
-_MAX_CELL = 1000  # characters
-_PADDING = 1000  # cells that a table may get in addition to four times those it has
+_MAX_PARAGRAPHS = 4  # the most paragraphs per cell in a table of data
+_MAX_CELL = 1000  # the most characters per cell in a table of data
+_PADDING = 1000  # a table may be filled up to four times its number of cells, plus this number
 
 
 @dataclass
@@ -43,7 +43,7 @@ class CellFrame(Frame):
 
 @dataclass
 class TableFrame(Frame):
-    """A table; `blocks` hold its caption and whatever stands outside of its cells."""
+    """An open table; `blocks` holds its caption and all content outside of its cells."""
 
     is_layout: bool = False  # the page says so: role=presentation
     rows: list[list[CellFrame]] = field(default_factory=list)

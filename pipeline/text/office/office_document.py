@@ -2,8 +2,8 @@
 
 These are ZIP files with XML inside, and their text stands in a few elements; this folder reads only those.
 python-docx, openpyxl, python-pptx and odfdo read and write whole documents: they build the tree of each part,
-inflate parts without a limit, and would be four more dependencies on each node of a cluster. They write the
-documents of our tests.
+inflate parts without a limit, and would be four more dependencies on each node of a cluster. (Our tests use
+these libraries to write documents.)
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NUMBER = re.compile(r"(\d+)\.xml$")
 
 
 class _Found(NamedTuple):
-    """The lines and headings of a document, and whether all of it was read."""
+    """The lines and headings of a document, and whether the whole document was read."""
 
     lines: list[str]
     headings: list[str]

@@ -9,14 +9,14 @@ from crawlctl.pipeline.text.office.xml_events import Enough
 
 
 class PartRules(NamedTuple):
-    """What the elements of a format mean, by their local names."""
+    """How to read a format: the meaning of its elements, by their local names."""
 
-    paragraphs: frozenset[str]  # each is a line
-    texts: frozenset[str]  # only the text directly in these counts; empty: all text in paragraphs
+    paragraphs: frozenset[str]  # elements that become one line each
+    texts: frozenset[str]  # only text directly in these elements counts; empty: all text in paragraphs
     gaps: frozenset[str]  # tabs, line breaks
-    skipped: frozenset[str]  # with all that is in them
+    skipped: frozenset[str]  # elements that are left out with their whole content
     heading: tuple[str, str, re.Pattern[str]]  # element, attribute and value that make a paragraph a heading
-    scope: str  # the element at whose end a heading is over
+    scope: str  # the element whose end ends a heading
 
 
 def _names(text: str) -> frozenset[str]:
@@ -61,7 +61,7 @@ class PartText:
         self._rules = rules
         self._open: list[str] = []  # the pieces of the open paragraph
         self._above: list[str] = []
-        self._paragraphs = 0  # open ones
+        self._paragraphs = 0  # how many paragraphs are open
         self._skipped = 0  # depth of the element that is skipped, 0 if none is
         self._is_heading = False
 

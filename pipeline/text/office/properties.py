@@ -19,12 +19,12 @@ ORIGIN = "document"
 
 _CREATED = ("created", "creation-date")
 _MODIFIED = "modified"
-# OpenDocument has who made it first apart from who saved it last, which is its creator if nobody else is.
+# OpenDocument names the first author and the last person who saved; the latter counts if there is no author.
 _CREATOR, _FIRST_CREATOR = "creator", "initial-creator"
 _KEPT = frozenset(
     {"title", "language", "description", "date", _MODIFIED, _CREATOR, _FIRST_CREATOR, *_CREATED}
 )
-_MAX_CHARACTERS = 10_000  # of one property
+_MAX_CHARACTERS = 10_000  # the most characters of one property
 
 
 class Properties:

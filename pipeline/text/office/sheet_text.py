@@ -13,7 +13,7 @@ class SharedTexts:
         self._room = room
         self._parts: list[str] = []
         self._tag = ""
-        self._is_phonetic = False  # the reading of Japanese characters, which stands beside them
+        self._is_phonetic = False  # inside the phonetic reading of Japanese characters, which is left out
 
     def start(self, tag: str, _attributes: dict[str, str]) -> None:
         """Take the start of an element."""
@@ -75,7 +75,7 @@ class SheetText:
         if self._kind == "s":
             index = int(value) if value.isascii() and value.isdigit() and len(value) < 9 else -1
             value = self._shared[index] if 0 <= index < len(self._shared) else ""
-        if value and self._kind not in ("b", "e"):  # truth values and errors say nothing
+        if value and self._kind not in ("b", "e"):  # truth values and errors are left out
             self._row.append(value)
             self.room -= len(value) + 1
             if self.room < 0:

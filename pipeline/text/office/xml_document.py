@@ -1,7 +1,7 @@
 """Parses XML documents whose format we do not know: their text, a line per element that has one.
 
-An element beside text, such as an emphasised word, stays within its line; other elements begin new lines. The
-elements called `title`, which DocBook, TEI and many others have, are the headings.
+An element next to text, such as an emphasised word, stays within its line; other elements begin new lines.
+The elements called `title`, which DocBook, TEI and many others have, are the headings.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import ParseSettings
 
 _TITLE = "title"
-_SPACE = re.compile(r"\s+")  # a line break in the file is no line break of the text
+_SPACE = re.compile(r"\s+")  # a line break in the file does not begin a new line of the text
 
 
 class _Lines:
@@ -30,7 +30,7 @@ class _Lines:
         self.language = ""
         self.room = room
         self._mixed: list[bool] = []  # for each open element: whether it has text of its own
-        self._title_from = -1  # where the open title begins in `pieces`
+        self._title_from = -1  # the index in `pieces` where the open title begins; -1: no title is open
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """Take the start of an element."""

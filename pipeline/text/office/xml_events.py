@@ -20,7 +20,7 @@ _SEPARATOR = " "
 
 
 class Enough(Exception):
-    """Raised by a handler that needs no more of a part."""
+    """Raised by a handler that does not need the rest of a part."""
 
 
 class Handler(Protocol):

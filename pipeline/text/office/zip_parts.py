@@ -1,8 +1,8 @@
-"""The parts of a document that is a ZIP file, inflated in chunks and with a limit on all of them together.
+"""The parts of a document that is a ZIP file, decompressed in chunks, with a limit for all parts together.
 
 The directory of a ZIP file says how large a part is, and zipfile reads no more than that. But a small file
-may have many parts, or one that inflates a thousandfold. So inflated bytes are counted while they are read,
-and nothing is kept but the chunk at hand.
+may have many parts, or one that inflates a thousandfold. So decompressed bytes are counted while they are
+read, and only the current chunk is kept.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from crawlctl.pipeline.text.documents.page import Unreadable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAX_INFLATED = 128 << 20  # bytes of all parts that are read
+MAX_INFLATED = 128 << 20  # the most decompressed bytes of all parts that are read
 _CHUNK = 64 << 10
 _DAMAGE = (BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
 
 
 class ZipParts:
-    """The parts of one document; `names` are all of them, in the order of the directory."""
+    """The parts of one document; `names` are the names of all parts, in the order of the directory."""
 
     def __init__(self, body: bytes) -> None:
         try:

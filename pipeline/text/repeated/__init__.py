@@ -1,1 +1,1 @@
-"""Which blocks of a page stand on other pages of its host too?"""
+"""Which blocks of a page are also on other pages of its host?"""

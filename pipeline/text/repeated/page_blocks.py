@@ -6,10 +6,10 @@ known by a hash of its DOM path and its text. Which hashes are repeated was deci
 earlier rounds (webdb/repeated/). This module is given the list of these hashes.
 
 A repeated block may hold real words all the same: pages of an API explain the same parameter in the same
-words. So much is asked before a block is left out:
+words. So a block is left out only if all of these are true:
 
-* it lies in the first or last third of the page, and almost no text of the page's own stands before it, or
-  behind it;
+* it is in the first or last third of the page, and almost no text that only this page has is
+  before it, or behind it;
 * it has no h1 in it, and is in no definition list, where it explains the term above it;
 * what is left out is less than half of the text. A page that consists of repeated blocks keeps them all: it
   is a licence, or a page that has several URLs.
@@ -36,10 +36,11 @@ if TYPE_CHECKING:
     Hashes = frozenset[bytes]
 
 HASH_BYTES = 8
-MAX_BLOCKS = 32  # of a page: the outermost blocks first, then those that are nearest to the edges
-_FEWEST = 20  # characters of a block: shorter texts are equal by chance
-_MOST = 20_000  # characters of a block: longer ones would cost a hostile page too much time
-_LEVELS = 64  # elements of a DOM path, from the block towards the root
+# the most blocks per page: outermost blocks first, then blocks near the beginning or end of the page
+MAX_BLOCKS = 32
+_FEWEST = 20  # the fewest characters of a block: shorter texts may be equal by chance
+_MOST = 20_000  # the most characters of a block: with longer blocks a hostile page would take too much time
+_LEVELS = 64  # the most elements of a DOM path, from the block towards the root
 _SLACK = 200  # characters of a page's own text that may stand between a repeated block and the edge …
 _SLACK_SHARE = 8  # … and at most this fraction of its own text
 
@@ -53,7 +54,7 @@ class PageBlock(NamedTuple):
 
 
 class _Candidate(NamedTuple):
-    level: int  # candidates around it
+    level: int  # how many candidates are around it
     distance: int  # characters to the nearer edge
     block: Block
     size: int
@@ -77,11 +78,11 @@ class PageBlocks:
                 self._found.append(PageBlock(block, _hash(path, text), size))
 
     def packed(self) -> bytes:
-        """Return the hashes, each once, in order."""
+        """Return all hashes as one string of bytes, each once, in order."""
         return b"".join(sorted({one.hash for one in self._found}))
 
     def left_out(self, repeated: Hashes) -> list[Block]:
-        """Return the blocks that are left out if these hashes are repeated, in the order of the page."""
+        """Return the blocks to leave out, given the repeated hashes of the host, in the order of the page."""
         known = _outermost(one for one in self._found if one.hash in repeated)
         total, size = self._before[-1], sum(one.size for one in known)
         own = total - size - self._title_size(len(self._before))
@@ -124,7 +125,7 @@ class PageBlocks:
 
 
 def without_repeated(verdict: Verdict, left_out: Sequence[Block]) -> Verdict:
-    """Return a verdict by which these blocks are boilerplate too."""
+    """Return a verdict that also takes these blocks for boilerplate."""
     if not left_out:
         return verdict
     outside = [
@@ -137,12 +138,12 @@ def without_repeated(verdict: Verdict, left_out: Sequence[Block]) -> Verdict:
 
 @lru_cache(maxsize=64)
 def unpacked(hashes: bytes) -> Hashes:
-    """Return hashes that come as one string of bytes; the pages of a host come with the same string."""
+    """Return the hashes in one string of bytes; cached, because all pages of a host have the same string."""
     return frozenset(hashes[at : at + HASH_BYTES] for at in range(0, len(hashes), HASH_BYTES))
 
 
 def _outermost(blocks: Iterator[PageBlock]) -> list[PageBlock]:
-    """Return the blocks that lie in none of the others, in the order of the page."""
+    """Return the blocks that are not inside another of the blocks, in the order of the page."""
     found: list[PageBlock] = []
     for one in sorted(blocks, key=lambda one: (one.block.start, -one.block.end)):
         if not found or one.block.start >= found[-1].block.end:

@@ -1,10 +1,10 @@
-"""Spells a word as people type it who have no key for its accents: `réseau` as `reseau`, `œuvre` as `oeuvre`.
+"""Spells a word without its accents, as many people type it: `réseau` as `reseau`, `œuvre` as `oeuvre`.
 
 An index has these spellings beside the word itself. So a query without accents finds both, and a query with
 accents finds only what is spelled with them. Letters with a sign that a language counts as letters of its own
 are kept: in Swedish, `får` (sheep) is not `far` (father). A German umlaut is typed in two ways: `Müller` is
 `muller` and `mueller`. Only Latin and Greek letters and the Russian ё have accents; the marks of other
-scripts are vowels or tones, without which a word is another one.
+scripts are vowels or tones, without which it would be another word.
 """
 
 from __future__ import annotations

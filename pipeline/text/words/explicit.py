@@ -1,6 +1,7 @@
 """ExplicitLists: how explicit a page is, by the words and hosts that the operator of a crawl has listed.
 
-The number is found when a page is read and kept with its document: safe search leaves pages out by it.
+The number is computed when a page is parsed, and stored with its document; safe search leaves pages out by
+it.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from crawlctl.pipeline.urls.hosts import host_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-_MANY = 3  # listed words in a text, with which a page is clearly explicit
-_MAX_LISTED = 10_000  # words, and hosts
-_MAX_PHRASE = 8  # words
+_MANY = 3  # how many listed words in a text make a page clearly explicit
+_MAX_LISTED = 10_000  # the most words, and the most hosts
+_MAX_PHRASE = 8  # the most words of a phrase
 
 
 class ExplicitLists:
-    """The lists of one crawl; they are read once."""
+    """The lists of one crawl, parsed once and kept for the life of a task."""
 
     def __init__(self, words: Sequence[str], hosts: Sequence[str]) -> None:
         self._hosts = [site_key(host) for host in hosts]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.settings import FocusSettings
 
-DECAY = 0.5  # share of the relevance of a page that its links inherit
+DECAY = 0.5  # the share of the relevance of a page that its links inherit
 ENOUGH = 3  # terms or phrases that make a page fully relevant; fewer if the settings have fewer
 OFTEN = 3  # a term with this number of occurrences in the text of a page counts fully
 IN_TITLE = 2.0  # weight of a term in the title

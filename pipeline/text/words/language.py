@@ -22,7 +22,7 @@ from crawlctl.pipeline.text.words.tokens import TO_CHUNKS, tokens
 _SAMPLED_CHARACTERS = 2000
 _MIN_WORDS = 12
 _MIN_SHARE = 0.05  # of all words must be function words of the language
-_MIN_DIFFERENT = 3  # function words: a single, repeated one may be a name
+_MIN_DIFFERENT = 3  # function words: a single, repeated function word may be a name
 _MIN_LEAD = 1.1  # factor between the scores of the best and the second language
 # Code, names and menus are often in Latin letters, so another script need not have the majority.
 _MIN_SCRIPT = 0.3  # share of the words

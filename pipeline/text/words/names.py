@@ -6,12 +6,13 @@ Generators of documentation give each definition an anchor, and most write the n
     Javadoc                            get(java.lang.Object), get-java.lang.Object-
     rustdoc                            method.push, struct.Vec
 
-Doxygen's anchors say nothing, but its headings do: `push_back()`. Titles such as `std::vector<T>::push_back`
-are names too. A name of one part is also known by the file it is in: `get` in `java/util/HashMap.html` is
-`HashMap.get`.
+Doxygen's anchors contain no names, but its headings do: `push_back()`. Titles such as
+`std::vector<T>::push_back` are names too. A name of one part is also known by the file it is in: `get` in
+`java/util/HashMap.html` is `HashMap.get`.
 
 A key is the letters and digits of a name, and nothing else. So `click.Group.get_command`, `Group::getCommand`
-and `group get command` are found alike. A name has the key of its last part, of its last two, and of all.
+and `group get command` are found alike. A name has three keys: of its last part, of its last two parts, and
+of all parts.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.text.documents.page import Section
 
-MAX_NAME = 200  # characters; a longer one nobody types
-LEAST_KEY = 4  # characters; shorter names, as `get`, are everywhere
+MAX_NAME = 200  # the most characters of a name; nobody types longer names
+LEAST_KEY = 4  # the fewest characters of a key; shorter names, such as `get`, are on too many pages
 
 _PART = r"~?[^\W\d]\w*"
 _NAME = re.compile(rf"{_PART}(?:(?:\.|::|\#){_PART})*")
@@ -47,7 +48,7 @@ _NO_SIGNS = re.compile(r"[\W_]+")
 
 
 def defined_name(anchor: str, title: str = "") -> str:
-    """Return the name that is defined at an anchor with a title; empty if it looks like no definition."""
+    """Return the name that is defined at an anchor with a title; "" if it does not look like a definition."""
     if not anchor or len(anchor) > MAX_NAME:
         return ""
     anchor = anchor.removeprefix(_MODULE)
@@ -93,7 +94,7 @@ def section_keys(section: Section, url: str) -> tuple[str, ...]:
 
 
 def defining_section(names: Sequence[str], url: str, sections: Sequence[Section]) -> Section | None:
-    """Return the first section that defines one of the names, given by their keys, the first names first."""
+    """Return the first section that defines one of the names, given as keys; earlier names are preferred."""
     found: dict[str, Section] = {}
     for section in sections:
         for key in section_keys(section, url):
@@ -103,7 +104,7 @@ def defining_section(names: Sequence[str], url: str, sections: Sequence[Section]
 
 
 def page_keys(title: str, url: str, sections: Sequence[Section]) -> Iterator[str]:
-    """Yield the keys of all names that a page defines; some may come again."""
+    """Yield the keys of all names that a page defines; a key may be yielded several times."""
     if name := titled_name(title):
         yield from keys_of(name)
     for section in sections:

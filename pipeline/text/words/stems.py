@@ -67,7 +67,7 @@ _ALGORITHMS = {
 }
 _MAX_REMEMBERED = 1 << 16
 STEM_MARK = b"\x01"  # no word has it
-FORM_MARK = b"\x02"  # nor this
+FORM_MARK = b"\x02"  # no word has it
 
 
 def stem(word: str, language: str) -> str:
@@ -110,7 +110,7 @@ def form_of(word: str, language: str) -> bytes:
 
 
 def forms(words: Sequence[bytes], stems: Sequence[bytes], language: str) -> list[bytes]:
-    """Return the form of each word of a language, given its stem; empty for a word that has none."""
+    """Return the form of each word of a language, given its stem; empty for a word without a form."""
     if language not in _ALGORITHMS:
         return [b""] * len(words)
     mark = FORM_MARK + language.encode()
@@ -125,7 +125,7 @@ def _has_only_letters(word: bytes) -> bool:
 
 
 def is_form(term: bytes) -> bool:
-    """Return whether a term is a form; keywords, which begin with a mark, are none."""
+    """Return whether a term is a form; keywords, which begin with a mark, are not."""
     return FORM_MARK in term and not term.startswith(STEM_MARK)
 
 

@@ -73,7 +73,7 @@ def _take_in_signs(octets: Octets, inside: NDArray[np.bool_]) -> None:
 
 
 def _bound(octets: Octets, inside: NDArray[np.bool_], at: Indices, *, dot: bool = False) -> NDArray[np.bool_]:
-    """Return where a letter, a digit or another sign stands, so that a sign is not the end of a name."""
+    """Return the places of letters, digits and other signs, next to which a sign is not the end of a name."""
     found = octets[at]
     bound: NDArray[np.bool_] = inside[at] | (found == _HASH) | (found == _PLUS)
     return bound | (found == _DOT) if dot else bound
@@ -90,7 +90,8 @@ class ChunkWords(NamedTuple):
 
     words: bytes
     counts: NDArray[np.intp]
-    refused: NDArray[np.bool_]  # true for chunks that are left to `tokens_of_chunk`; their count is 0
+    # True for chunks that the caller must pass to `tokens_of_chunk`; their count of words is 0
+    refused: NDArray[np.bool_]
 
 
 def words_of_chunks(joined: bytes) -> ChunkWords:

@@ -8,7 +8,7 @@ r"""Cuts a text into words (tokens), the same for indexing and for querying.
 * Scripts without spaces between words (Chinese, Japanese, Thai, …; Korean too, whose particles are attached
   to the word) yield overlapping pairs of characters, or a single character if it has no neighbour.
 * Only the first 64 characters of a word count.
-* `C++`, `C#`, `F#` and `.NET` are words, because their signs are what tells them from `c`, `f` and `net`.
+* `C++`, `C#`, `F#` and `.NET` are words, because only their signs distinguish them from `c`, `f` and `net`.
 
 An identifier is a word, and an index also has its parts, so that `curve fit` finds `curve_fit` and `network
 access manager` finds `QNetworkAccessManager` (`parts_of`). Names such as JavaScript or GitHub have no parts:
@@ -38,14 +38,14 @@ TO_CHUNKS = bytes(
     byte if byte >= 128 or chr(byte).isalnum() or byte == 95 else 32 for byte in range(256)
 ).lower()
 
-MAX_PARTS = 8  # of an identifier; the rest of a longer one is not split
+MAX_PARTS = 8  # the most parts of an identifier; the rest of a longer identifier is not split
 
-# The names that have a sign, and what may not stand around them.
+# The names with a sign, and the characters that may not stand next to them.
 _SIGNED = re.compile(rb"(?<![0-9a-z_\x80-\xff+#.])(?:c\+\+|[cf]#|\.net)(?![0-9a-z_\x80-\xff+#])")
 _SIGNS = b"+#."
 _HUMP = re.compile(rb"[a-z][A-Z]")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+")
-_LEAST_HUMPS = 3  # parts of an identifier that begins with a capital
+_LEAST_HUMPS = 3  # the fewest parts of an identifier that begins with a capital
 
 _MAX_REMEMBERED = 1 << 16
 _MAX_REMEMBERED_BYTES = 48

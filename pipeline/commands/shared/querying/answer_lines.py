@@ -1,4 +1,4 @@
-"""Prints answers to queries: marked words in bold, lines that fit, no control characters of pages."""
+"""Prints answers to queries: marked words in bold, lines cut to the terminal, no control characters."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MIN_COLUMNS = 40
 def print_answer(answer: Answer, explained: Query | None = None) -> None:
     """Print the pages and, on standard error, notices and suggestions.
 
-    `explained` is the query if the user asked for an explanation; then it is printed as it was understood.
+    `explained` is the parsed query if the user asked for an explanation; then it is printed first.
     """
     print_notices(answer.notices)
     if explained is not None:
@@ -52,7 +52,7 @@ def print_answer(answer: Answer, explained: Query | None = None) -> None:
 
 
 def _first_of_the_rest(pages: Sequence[Page]) -> Page | None:
-    """Return the first page from which on all have only some of the words; others are marked one by one."""
+    """Return the page from which on all pages are partial matches; earlier ones are marked one by one."""
     rest = list(takewhile(attrgetter("partial"), reversed(pages)))
     return rest[-1] if rest else None
 
@@ -69,7 +69,7 @@ def print_urls(searcher: Searcher, query: Query, options: SearchOptions) -> int:
 
 
 def print_notices(notices: Iterable[str]) -> None:
-    """Print on standard error what was changed in the query."""
+    """Print on standard error how the query was changed."""
     for notice in notices:
         say(blanked(notice), err=True)
 

@@ -46,7 +46,8 @@ def ask(
 
     `answer` takes a query and the number of pages to skip, and prints pages. An empty line asks for the next
     pages of the last query. At a terminal, the prompt first prints `pages`, the number of pages in the index.
-    There, `help` and `exit` are commands, and TAB offers those `completions` that begin with the typed line.
+    At a terminal, `help` and `exit` are commands, and TAB offers the `completions` that begin with the typed
+    line.
     """
     is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     if not is_terminal:
@@ -109,7 +110,7 @@ def _converse(conversation: _Conversation) -> None:
                     say("An empty line shows more.")
         except KeyboardInterrupt:
             say()
-        except (EOFError, OSError):  # Ctrl-D, or the terminal is gone
+        except (EOFError, OSError):  # Ctrl-D, or the terminal was closed
             with suppress(OSError):
                 say()
             return
@@ -127,7 +128,7 @@ def _errors_printed() -> Iterator[None]:
 
 
 class LineCompleter:
-    """What TAB offers for a line; readline asks for the offers one by one."""
+    """The completions that TAB offers for a line; readline asks for them one by one."""
 
     def __init__(self, completions: Callable[[str], list[str]]) -> None:
         self._completions = completions
@@ -136,7 +137,7 @@ class LineCompleter:
     def __call__(self, line: str, number: int) -> str | None:
         if number == 0:
             self._offers = []
-            with suppress(CrawlctlError):  # the query itself will say what is wrong
+            with suppress(CrawlctlError):  # the query itself will report the error
                 self._offers = [blanked(text) for text in self._completions(line) if text.startswith(line)]
         return self._offers[number] if number < len(self._offers) else None
 
@@ -151,7 +152,7 @@ def _bind_tab(completer: LineCompleter) -> None:
 
 
 class _History:
-    """The lines typed at this and earlier prompts; without the module readline there is no history."""
+    """The lines typed at this and earlier prompts; without the module readline nothing is kept."""
 
     def __init__(self) -> None:
         self._path = _history_file()

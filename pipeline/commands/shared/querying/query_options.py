@@ -1,8 +1,8 @@
 """The options of `crawlctl query` as a table, and a reader of command lines that does not need click.
 
-query.py makes click options from the table. But to import click takes as long as to answer a query, so a
-plain command line is read here, with the same table. A command line that is unusual in any way is left to
-click, which prints all help and errors.
+query.py makes click options from the table. But importing click takes as long as answering a query. So a
+plain command line is read here, with the same table. Any unusual command line is passed to click, which
+prints all help and errors.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ OPTIONS = (
 _FORMS = ("as_json", "urls", "count")
 _WITHOUT_FACETS = ("urls", "count")
 _LONG_NAMES = {option.name for option in OPTIONS} | {STORE_FLAG, SET_FLAG, "--config", "--verbose", "--help"}
-MEANT = {"n": "--limit"}  # as in head and tail
-# Letters that people write a number behind, as in -n3.
+MEANT = {"n": "--limit"}  # -n N, as in the commands head and tail
+# Letters that may be followed by a number, as in -n3.
 _OF_NUMBERS = {
     *MEANT,
     *(option.name[2] for option in OPTIONS if isinstance(option.default, int) and not option.is_flag),
@@ -84,7 +84,7 @@ _OF_NUMBERS = {
 
 
 class PlainQuery:
-    """A command line that was read without click."""
+    """The words and options of a command line that was read without click."""
 
     def __init__(self, words: tuple[str, ...], store: str | None, options: dict[str, Any]) -> None:
         self.words = words
@@ -128,8 +128,8 @@ def read_plainly(arguments: Sequence[str]) -> PlainQuery | None:
 def is_mistyped(argument: str) -> bool:
     """Return whether an argument looks like an option, but has only one minus: -n, -n3, -limit, -limit=3.
 
-    Who types -n 3 wants three pages, and not the pages without the words n and 3. All other words with a
-    minus are words to exclude: -vim, -x86.
+    A user who types -n 3 wants three pages, not pages without the word n. All other words with a minus are
+    words to exclude: -vim, -x86.
     """
     name = argument[1:].partition("=")[0]
     if argument[:1] != "-" or not name.isascii():
@@ -139,6 +139,6 @@ def is_mistyped(argument: str) -> bool:
 
 
 def clashing(options: dict[str, Any]) -> bool:
-    """Return whether more than one form of output is asked for, or facets in a form that shows none."""
+    """Return whether several forms of output are given, or facets with a form that cannot show them."""
     without_facets = options["facets"] and any(options[key] for key in _WITHOUT_FACETS)
     return without_facets or len([key for key in _FORMS if options[key]]) > 1

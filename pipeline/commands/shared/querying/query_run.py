@@ -26,7 +26,8 @@ def search(session: Session, words: Sequence[str], options: dict[str, Any]) -> N
     if not words:
         _prompt(session, options)
         return
-    query = _parse(joined(words))  # before the store is opened, so that errors in the query come first
+    # before the store is opened, so that errors in the query are reported first
+    query = _parse(joined(words))
     searcher = _open(session, query)
     try:
         _show(searcher, query, options)
@@ -100,7 +101,7 @@ def _parse(text: str) -> Query:
 def _show(searcher: Searcher, query: Query, options: dict[str, Any]) -> tuple[int, bool]:
     """Answer a query on the terminal; return how many pages were shown, and whether there are more."""
     shown = _print(searcher, query, options)
-    sys.stdout.flush()  # now, because errors of this call are caught and explained
+    sys.stdout.flush()  # flush here, where errors of writing are caught and explained
     return shown
 
 
@@ -134,5 +135,6 @@ def _print(searcher: Searcher, query: Query, options: dict[str, Any]) -> tuple[i
 def _search_options(options: dict[str, Any]) -> SearchOptions:
     from crawlctl.pipeline.search.answer.find import SearchOptions
 
-    names = set(SearchOptions.__struct_fields__) & options.keys()  # some are for the search page alone
+    # some fields are used by the search page only
+    names = set(SearchOptions.__struct_fields__) & options.keys()
     return SearchOptions(**{name: options[name] for name in names})

@@ -28,7 +28,7 @@ _ANCHORS = ANCHOR << OFFSET_BITS  # the first position in anchors, which is the 
 class Nearness(NamedTuple):
     """One part of what proximity adds: some words in a row, the fields they stand in, and the score."""
 
-    first: int  # the index of the first word
+    first: int  # the index in the query of the first word
     last: int
     fields: Iterable[int]
     score: int
@@ -42,7 +42,7 @@ def positions_in(
     `base` is the number of the first document of its segment.
     """
     ordinals = listed.ordinals
-    shared: dict[int, int] = {}  # the index of each document in the list
+    shared: dict[int, int] = {}  # from each document that has both to its index in the posting list
     index = 0
     for document in wanted:
         index = bisect_left(ordinals, document - base, index)
@@ -56,8 +56,9 @@ def positions_in(
 def nearness_in(
     proximity: Proximity, positions: Sequence[Sequence[int]], title_length: int
 ) -> Iterator[Nearness]:
-    """Yield what proximity adds to the score of a document with these positions of each word."""
-    chain = set(positions[0])  # where the words so far end that stand as in the query, from the first on
+    """Yield what proximity adds to the score of a document, given the positions of each word."""
+    # positions of the last word read so far, where all words up to it stand as in the query
+    chain = set(positions[0])
     pairs = zip(proximity.distances, proximity.pair_weights, strict=True)
     for index, (distance, weight) in enumerate(pairs):
         found = _followed(positions[index], positions[index + 1], distance)
@@ -77,7 +78,7 @@ def nearness_in(
 
 
 def _followed(some: Sequence[int], others: Sequence[int], distance: int) -> set[int]:
-    """Return the positions that another position follows at this distance in the same field."""
+    """Return the positions that have another position at this distance behind them, in the same field."""
     if not some or not others:
         return set()
     found = {position - distance for position in others}.intersection(some)

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
     Flags = NDArray[np.bool_]
 
-_BODY = 0  # the number of the field
+_BODY = 0  # the number of the field "body"
 _FIELDS = len(INDEXED_FIELDS)
 _WEIGHTS = np.array(PAIR_WEIGHTS, np.int64)
 _BODY_BIT = np.uint8(1 << _BODY)
-# The other fields in which it counts that words stand side by side.
+# The other fields in which words side by side add to the score.
 _OTHER_BITS = np.uint8(
     sum(1 << field for field, weight in enumerate(PAIR_WEIGHTS) if field != _BODY and weight)
     | 1 << HEADING
@@ -92,8 +92,8 @@ def rescored(
 def proximity_scores(lists: VectorLists, proximity: Proximity, documents: Documents) -> Int64Array:
     """Return what proximity adds to the score of each document; the documents rise.
 
-    The masks of posting lists say in which fields of a document a word stands. So positions are looked at
-    only in documents that have two neighbours of the query in one field, and of a single word never.
+    The masks of posting lists say in which fields of a document a word stands. So positions are read only in
+    documents that have two neighbouring words of the query in one field; a query of one word reads none.
     """
     masks = np.array([_masks_of(lists, word, documents) for word in proximity.words])
     weights = np.array([ANCHOR_WEIGHT * word.weight for word in proximity.words], np.int64)
@@ -106,7 +106,8 @@ def proximity_scores(lists: VectorLists, proximity: Proximity, documents: Docume
         some = is_near.nonzero()[0]
         if len(some):
             near = some[_followed_in_bodies(lists, proximity, index, documents[some])]
-            scores[near] += proximity.pair_weights[index] * PAIR_WEIGHTS[_BODY]  # of each document once
+            # each document counts once, although a pair may occur often
+            scores[near] += proximity.pair_weights[index] * PAIR_WEIGHTS[_BODY]
     some = (np.bitwise_or.reduce(both) & _OTHER_BITS).nonzero()[0]
     if len(some):
         scores[some] += _scores_beside_bodies(lists, proximity, documents[some])
@@ -128,7 +129,7 @@ def _masks_of(lists: VectorLists, word: Terms, documents: Documents) -> NDArray[
 
 @lru_cache(maxsize=4096)
 def _has_forms(terms: tuple[bytes, ...]) -> bool:
-    """Return whether some of the terms are words as they are written; a word has a term per language."""
+    """Return whether any of the terms is a word as it is written; a word has one such term per language."""
     return any(map(is_form, terms))
 
 
@@ -142,10 +143,11 @@ def _followed_in_bodies(
 
 
 def _scores_beside_bodies(lists: VectorLists, proximity: Proximity, documents: Documents) -> Int64Array:
-    """Return what it adds that words stand side by side in titles, headings and links to the documents."""
+    """Return what words side by side add to scores in titles, headings and the texts of links."""
     others = [_in_documents(lists.positions_of(word).others, documents) for word in proximity.words]
     scores = np.zeros(len(documents), np.int64)
-    chain = np.ones(len(others[0].keys), np.bool_)  # which positions end the query so far
+    # which positions end the part of the query that was read so far
+    chain = np.ones(len(others[0].keys), np.bool_)
     pairs = zip(proximity.distances, proximity.pair_weights, strict=True)
     for index, (distance, weight) in enumerate(pairs):
         found = np.zeros((len(documents), _FIELDS), np.bool_)
@@ -169,7 +171,7 @@ def _in_documents(positions: PositionSet, documents: Documents) -> _Positions:
 
 
 def _followed(some: PositionSet, others: PositionSet, distance: int, bodies: _Bodies) -> Int64Array:
-    """Return the indices of the documents in whose body the one word follows the other at this distance."""
+    """Return the indices of documents in whose body the second word follows the first at this distance."""
     if len(some) > len(others):
         some, others, distance = others, some, -distance
     keys, owners = _in_documents(some, bodies.documents)
@@ -206,7 +208,7 @@ def _follow(some: _Positions, others: _Positions, distance: int, found: Flags, c
 
 
 def _whole(proximity: Proximity, in_heading: Flags, in_title: Flags, title_lengths: Int64Array) -> Int64Array:
-    """Return what it adds that the whole query stands in the title or in a heading."""
+    """Return what is added to scores if the whole query stands in the title or in a heading."""
     lengths = np.maximum(title_lengths, 1)
     whole = WHOLE_TITLE * proximity.whole_weight * np.minimum(proximity.length, lengths) // lengths
     scores: Int64Array = WHOLE_HEADING * proximity.whole_weight * in_heading + whole * in_title

@@ -1,1 +1,1 @@
-"""Which block of a page has its content, and what in it is not content?"""
+"""Which block of a page has its content, and which parts of this block are not content?"""

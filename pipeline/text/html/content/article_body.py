@@ -1,8 +1,8 @@
 """Finds the body of a page that says it is an article (article_signs.py): news, posts of blogs.
 
-Such a page is about one text in paragraphs, so more of it can be told to be boilerplate than of other pages,
-where what is ambiguous is content. If the article is a line or two, the page is judged like others. Not in
-the body are:
+Such a page has one text in paragraphs. So ambiguous parts, which are content on other pages, are taken for
+boilerplate here. If the article has only a line or two, the page is judged like other pages. Not in the body
+are:
 
 - what lies outside of the smallest block that has nearly all of the prose;
 - what readers wrote;
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.text.html.block_sizes import Sizes
     from crawlctl.pipeline.text.html.content.main_block import Look
 
-_BODY_SHARE = 0.8  # of the prose of an article: what the block with its body must have
-_LEAST_PROSE = 300  # characters: a page with less is no article, whatever it says
-_CAPTION_SHARE = 0.25  # of the prose of an article: what has more is no caption
-_CAPTIONS_MOST = 0.5  # of the prose of an article: with more, the article consists of captions
+_BODY_SHARE = 0.8  # the share of the prose of an article that the block with its body must have
+_LEAST_PROSE = 300  # characters of prose: a page with less is not an article, whatever it states
+_CAPTION_SHARE = 0.25  # a block with a greater share of the prose of an article is not a caption
+_CAPTIONS_MOST = 0.5  # if captions have a greater share of the prose, the article consists of captions
 # Lists and tables may have short lines only. In a list before the first paragraph stand authors and dates.
 _TABLES = frozenset(("dl", "ol", "table"))
 _LISTS = _TABLES | {"td", "ul"}
@@ -47,9 +47,9 @@ class _Body(NamedTuple):
 def article_body(
     texts: Sequence[str], blocks: Sequence[Block], look: Look, main: Block | None, sizes: Sizes
 ) -> tuple[list[Block], Block] | None:
-    """Return what is dropped of an article, and the block and range of its body; None if it has no body.
+    """Return the dropped blocks of an article, and the block and range of its body; None if it has no body.
 
-    `blocks` come in the order in which they end. The body is in `main` if that is known.
+    `blocks` are given in the order in which they end. If `main` is known, the body is inside it.
     """
     known = look.remarks[::-1]
     body = _body(texts, blocks, main, without(sizes.prose, known))

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.text.html.block_sizes import Block, Sizes
 
 _CONTROLS = frozenset(("button", "select"))
-_CORE_SHARE = 0.9  # of the prose of a page
-LINKS_SHARE = 0.65  # of the text of a block: with more it is a block of links
-_MOST_PLAIN = 200  # characters outside of links in a block of links
+_CORE_SHARE = 0.9  # the share of the prose of a page that its core has
+LINKS_SHARE = 0.65  # a block with a greater share of its text in links is a block of links
+_MOST_PLAIN = 200  # the most characters outside of links in a block of links
 
 
 def with_link_blocks(dropped: list[Block], blocks: Sequence[Block], sizes: Sizes) -> list[Block]:

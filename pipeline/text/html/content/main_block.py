@@ -10,24 +10,27 @@ from crawlctl.pipeline.text.html.block_sizes import Span, is_in, less
 if TYPE_CHECKING:
     from crawlctl.pipeline.text.html.block_sizes import Block, Sizes
 
-# Kinds of blocks that may have the content, and of the prose of what is left: what each must have.
+# Kinds of blocks that may have the content, and the share of the remaining prose that each must have.
 MAIN, ARTICLE, BODY_OF_ARTICLE = range(3)
 _MAIN_SHARES = (0.35, 0.3, 0.3)
-_MANY = 64  # with more articles, no article stands for the page
-_INNER_SHARE = 0.5  # of the prose of a main block without comments: with less, a block in it is a part of it
-_ENTRY_SHARE = 0.25  # of the prose of the longest article: others with as much are entries of the same list
+_MANY = 64  # if a page has more articles, none of them is its content
+# a block with a smaller share of the prose of the main block (without comments) is only a part of it
+_INNER_SHARE = 0.5
+# articles with this share of the prose of the longest article are entries of the same list
+_ENTRY_SHARE = 0.25
 
 
 class Look(NamedTuple):
-    """What the blocks of a page look like."""
+    """The blocks of one page that may matter, sorted by kind."""
 
     dropped: list[Block]  # in the order of the page, none inside another one
-    remarks: list[Block]  # what is dropped or has comments, from the last to the first, none inside another
+    # blocks that are dropped or have comments, from the last to the first; none is inside another
+    remarks: list[Block]
     mains: tuple[list[Block], list[Block], list[Block]]  # main, article, body of an article; none inside
 
 
 def main_block(look: Look, sizes: Sizes) -> Block | None:
-    """Return the block that has the content of the page, None if no block can be told to have it."""
+    """Return the block that has the content of the page; None if this cannot be decided."""
     found: Block | None = None
     for kind, share in enumerate(_MAIN_SHARES):
         within = [block for block in look.mains[kind] if found is None or is_in(block, found)]
@@ -58,9 +61,9 @@ def _has_share(block: Block, found: Block | None, share: float, look: Look, size
 
 
 def _is_one_of_many(best: Block, blocks: list[Block], prose: list[int]) -> bool:
-    """Return whether a block is an entry of a list, such as a post of a forum: others have the same classes.
+    """Return whether a block is an entry of a list, such as a forum post: other blocks have the same classes.
 
-    If others have nearly the same classes, they may be teasers of other posts, which are much shorter.
+    Other blocks with nearly the same classes may also be teasers of other posts; these are much shorter.
     """
     if len(blocks) == 1:
         return False
