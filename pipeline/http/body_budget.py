@@ -39,7 +39,6 @@ class Account(Generic[Owner]):
     held: int = 0
     progress: int = 0  # bytes received since others began to wait
     missing: float = math.inf  # bytes still to come, if the server announced a length
-    is_waiting: bool = False
     is_retrying: bool = False  # it was resumed and has received nothing since
 
 
@@ -97,7 +96,7 @@ class BodyBudget(Generic[Owner]):
             self._pooled -= account.held - self.reserve
         self._large.discard(account)
         self._waiting.discard(account)
-        account.held, account.is_waiting, account.is_retrying = 0, False, False
+        account.held, account.is_retrying = 0, False
         if self._waiting and (self._favourite is None or self._pooled < self._pool):
             self._resume_all()
 
@@ -125,7 +124,7 @@ class BodyBudget(Generic[Owner]):
         # A transfer that was resumed and found no room has been waiting all the time.
         if not (self._waiting or account.is_retrying):
             self._begin_patience()
-        account.is_waiting, account.is_retrying = True, False
+        account.is_retrying = False
         self._waiting.add(account)
 
     def _go_on(self, account: Account[Owner], size: int) -> None:
@@ -139,7 +138,7 @@ class BodyBudget(Generic[Owner]):
         waiting = sorted(self._waiting, key=lambda account: (account.missing, account.held))
         self._waiting.clear()
         for account in waiting:
-            account.is_waiting, account.is_retrying = False, True
+            account.is_retrying = True
         for account in waiting:
             account.owner.resume()
 

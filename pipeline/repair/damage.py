@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.index.runs.run_files import RUN_KINDS
 from crawlctl.pipeline.repair.order import PartitionRepair
 from crawlctl.pipeline.state import kinds
-from crawlctl.pipeline.state.layout import LEASE, ROUNDS, SNAPSHOTS, round_of
+from crawlctl.pipeline.state.layout import LEASE, ROUNDS, SNAPSHOTS, attempt_of, round_of, written_together
 from crawlctl.pipeline.webdb import census
 from crawlctl.pipeline.webdb.layers.layer import layers_of
 
@@ -141,9 +141,9 @@ class Damage:
 def _unit(entry: FileEntry) -> str:
     """Return what a file is lost with: its segment, its run, its MapFile; other files stand alone."""
     if entry.kind in (kinds.SEGMENTS, kinds.WEBDB, kinds.CAPTURES):
-        return "/".join(entry.name.split("/")[:3])
+        return written_together(entry.name)
     if entry.kind in RUN_KINDS:
-        return "run " + "/".join(entry.name.split("/")[1:3])
+        return f"run {attempt_of(entry.name)}"
     return entry.name
 
 

@@ -70,6 +70,21 @@ def round_of(name: str) -> int:
     return int(name.split("/")[2].partition("-")[0])
 
 
+def written_together(name: str) -> str:
+    """Return the beginning of the name of a data file that the files of its segment or MapFile share."""
+    return "/".join(name.split("/")[:3])
+
+
+def attempt_of(name: str) -> str:
+    """Return partition, round and attempt in the name of a data file; the files of a run share them."""
+    return "/".join(name.split("/")[1:3])
+
+
+def component_of(name: str) -> str:
+    """Return which file of its segment or MapFile a data file is: the end of its name."""
+    return name.split("/")[3]
+
+
 def round_folder(round_number: int) -> str:
     """Return the prefix of the names of all files in the journal of a round."""
     return f"{ROUNDS}/{round_number:08d}/"

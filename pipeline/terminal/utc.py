@@ -17,6 +17,11 @@ def utc_minute(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(seconds))
 
 
+def utc_short(seconds: float) -> str:
+    """Return seconds since 1970 as month, day and minute, for narrow columns, such as `05-09 12:00`."""
+    return time.strftime("%m-%d %H:%M", time.gmtime(seconds))
+
+
 def utc_day(seconds: float) -> str:
     """Return seconds since 1970 as a date, such as `2026-05-09`."""
     return time.strftime("%Y-%m-%d", time.gmtime(seconds))

@@ -6,7 +6,6 @@ hand, such as a rollback, have a line of their own, because they explain why fig
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from crawlctl.pipeline.fetch.save.latency import percentile
 from crawlctl.pipeline.progress.figures import duration
 from crawlctl.pipeline.terminal.counted import counted, sized
 from crawlctl.pipeline.terminal.tables import Column, table
+from crawlctl.pipeline.terminal.utc import utc_short
 from crawlctl.pipeline.terminal.wrapping import wrapped
 
 if TYPE_CHECKING:
@@ -135,7 +135,9 @@ def _brought(names: list[str], rows: Sequence[HistoryRow]) -> Iterator[Column]:
         return of_rounds(lambda row: f"{getattr(row.pages, field):,}")
 
     yield _names(names)
-    when = [_when(row.committed) if name not in _SUMS else "" for name, row in zip(names, rows, strict=True)]
+    when = [
+        utc_short(row.committed) if name not in _SUMS else "" for name, row in zip(names, rows, strict=True)
+    ]
     yield Column("committed", when, is_text=True, rank=6)
     yield Column("pages", pages("fetched"))
     yield Column("new", pages("new"), rank=4)
@@ -171,10 +173,6 @@ def _cost(names: list[str], rows: Sequence[HistoryRow]) -> Iterator[Column]:
 
 def _names(names: list[str]) -> Column:
     return Column("round", names, is_text=True, narrowest=_NARROWEST_NAME)
-
-
-def _when(moment: float) -> str:
-    return time.strftime("%m-%d %H:%M", time.gmtime(moment))
 
 
 def _span(seconds: float) -> str:

@@ -20,6 +20,7 @@ from crawlctl.pipeline.state.kinds import (
     SEGMENTS,
     WEBDB,
 )
+from crawlctl.pipeline.state.layout import component_of
 from crawlctl.pipeline.webdb.census import HOSTS
 from crawlctl.pipeline.webdb.host_table import failing_hosts
 
@@ -81,7 +82,7 @@ def index_by_component(files: Iterable[FileEntry]) -> dict[str, int]:
     sizes: Counter[str] = Counter()
     for entry in files:
         if entry.kind == SEGMENTS:
-            sizes[entry.name.split("/")[3]] += entry.bytes
+            sizes[component_of(entry.name)] += entry.bytes
         elif entry.kind in _OF_THE_INDEX:
             sizes[_OF_THE_INDEX[entry.kind]] += entry.bytes
     return dict(sizes)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.errors import StoreError
 from crawlctl.pipeline.state.kinds import DOCS, LINKS, POSTINGS
-from crawlctl.pipeline.state.layout import DATA, INDEX, data_name
+from crawlctl.pipeline.state.layout import DATA, INDEX, attempt_of, data_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -57,7 +57,7 @@ def new_run(partition: int, round_number: int) -> RunFiles:
 def runs_of(entries: Iterable[FileEntry]) -> list[RunFiles]:
     """Return the runs among the files of a manifest or snapshot, in the order of their names."""
     names = {entry.name for entry in entries if entry.kind in RUN_KINDS}
-    runs = [_files_of("/".join(name.split("/")[1:3])) for name in names if name.startswith(LINKS + "/")]
+    runs = [_files_of(attempt_of(name)) for name in names if name.startswith(LINKS + "/")]
     strays = names.symmetric_difference(name for run in runs for name in run)
     if strays:
         raise StoreError(

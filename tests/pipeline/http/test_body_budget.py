@@ -42,21 +42,22 @@ class Body:
         self.budget = budget
         self.pieces = pieces
         self.account = Account(self)
+        self.is_paused = False
 
     @property
     def held(self) -> int:
         return self.account.held
 
-    @property
-    def is_paused(self) -> bool:
-        return self.account.is_waiting
-
     def receive(self) -> None:
-        if self.pieces and not self.is_paused and self.budget.take(self.pieces[0], self.account):
+        if not self.pieces or self.is_paused:
+            return
+        self.is_paused = not self.budget.take(self.pieces[0], self.account)
+        if not self.is_paused:
             self.pieces.pop(0)
 
     def resume(self) -> None:
-        assert not self.is_paused
+        assert self.is_paused
+        self.is_paused = False
         self.receive()
 
     def end(self) -> None:
