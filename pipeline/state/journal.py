@@ -10,10 +10,10 @@
 
 Each file is a line with the CRC-32 of a manifest, then the manifest; it is created whole, after the files
 that it names. The CRC comes first, so that a record which was cut off at the end of a line does not look
-whole. Tail reports, goals and records of costs are empty files: their names say everything. The files that
-exist tell which step a round has reached; there is no other state. A merge counts only for the snapshot that
-it started from: an `inject` between a kill and the next run commits another snapshot, and its seeds would be
-lost. After the commit of a round its journal is not read any more, and `crawlctl gc` deletes it.
+whole. Tail reports, goals and what was spent are empty files. The files that exist tell which step a round
+has reached; there is no other state. A merge counts only for the snapshot that it started from: an `inject`
+between a kill and the next run commits another snapshot, and its seeds would be lost. After the commit of a
+round its journal is not read any more, and `crawlctl gc` deletes it.
 """
 
 from __future__ import annotations

@@ -32,13 +32,12 @@ if TYPE_CHECKING:
 _TICK = 1.0  # seconds between two checks of the clock
 _PARSING_TICK = 0.005  # the same while the helper parses, because its results do not wake the engine
 _LAST_TICK = 0.1
-# the most seconds per call; URLs that robots.txt forbids need no connection, and there may be very many
-_LONGEST_HANDOUT = 1.0
+_LONGEST_HANDOUT = 1.0  # seconds; URLs that robots.txt forbids need no connection, and there may be very many
 # When only slow hosts are left:
-_SOON = 5.0  # seconds; the task does not wait for an answer or a back-off that will take longer
+_SOON = 5.0  # seconds; an answer that will need longer is not waited for, nor a longer back-off
 _LAST_ANSWERS = 7.0  # seconds; no answer is waited for longer
 _LAST_PARSING = 2.0  # seconds to parse the last pages when the round is over; a kill follows after ten
-_KINDS = {Fate.FAILED: Kind.FAILED, Fate.EXCLUDED: Kind.EXCLUDED}  # the outcomes of URLs that were not tried
+_KINDS = {Fate.FAILED: Kind.FAILED, Fate.EXCLUDED: Kind.EXCLUDED}  # of URLs that were not tried
 ENDED_BY = "ended by "  # the beginning of the counters of limits; the name of the setting follows
 
 

@@ -3,9 +3,8 @@
     t = Σ weight · occurrences / (1 - b + b · length / average length), over the fields
     impact = 255 · t / (t + k1), at least 1
 
-The rarity of the term (idf) is left out: a query multiplies by the idf of the whole index. The length of
-anchors does not count: each anchor text is there once, however many pages use it. So a long field of anchors
-is the mark of a good page.
+The rarity of the term (idf) is left out: a query knows it better. The length of anchors does not count: each
+anchor text is there once, however many pages use it. So a long field of anchors is the mark of a good page.
 
 A word as it is written counts once in each field that has it, and as if all fields had their average length:
 then there are few different impacts, which take hardly any room. Stems rank; forms only select.

@@ -6,11 +6,11 @@ data file of a layer say
 
     rows     the number of rows in the file
     layer    the number of the layer; newer layers have greater numbers
-    since    the number of the oldest layer that was merged into it: its own number if no layer was
+    since    the number of the oldest layer that was merged into it: its own number if none was
 
 The newest layer also counts the whole part (census.py), and its `records` are the URLs of the whole part.
-Older layers have neither. So the sum of the counters or records of all files counts each URL once. A part of
-an older release is one layer with the number 0.
+Older layers have neither: so whoever adds up the counters or records of all files counts each URL once. A
+part of an older release is one layer with the number 0.
 
 Layers are merged by size, like segments of the index (index/merge/merge_policy.py). A layer stays while it
 has more than RATIO times the rows of all newer layers together. So a part with n rows has O(log n) layers,
