@@ -1,9 +1,10 @@
 """Merges the tables of captures of a partition by size, so that a round writes few captures beside new ones.
 
-The new runs of a round become one table, together with every table that is at most RATIO times as large as
-all that is merged so far. So each table that stays has more than RATIO times the captures of the next smaller
-one: a partition with n captures has O(log n) tables, and a capture is written O(log n) times in its life.
-(It is the rule of merge_policy.py, without its limits: this merge holds one block per table.)
+The new runs of a round are merged into one table. Existing tables, from the smallest on, are merged into it
+too, as long as each is at most RATIO times as large as all tables merged before. So each remaining table has
+more than RATIO times the captures of the next smaller table: a partition with n captures has O(log n) tables,
+and a capture is written O(log n) times in its life. (It is the rule of merge_policy.py, without its limits:
+this merge holds one block per table.)
 """
 
 from __future__ import annotations

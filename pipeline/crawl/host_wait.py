@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class HostWait:
     """Waits after rounds that could ask no host; it lives as long as a run.
 
-    From the first such round on it waits `longest` seconds in all, which is `round.max_time`: a round that
-    waits is no longer than a round that fetches. A round that brings something starts the time anew.
+    After the first such round it waits `longest` seconds in total, which is `round.max_time`: waiting takes
+    no longer than a round that fetches. After a round with any result, the whole time is available again.
     """
 
     def __init__(

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.parallel_reads import ParallelReads
 
 
-_HASHES = "hashes"  # the column
-_FEW_OF = 64  # to read more than 1/64 of the numbers of a column one by one takes longer than to read all
+_HASHES = "hashes"  # the name of the column
+# if more than 1/64 of a column is needed, reading all of it is faster than reading number by number
+_FEW_OF = 64
 
 
 class IndexReader:
@@ -126,7 +127,8 @@ class IndexReader:
     def url_hashes(self, documents: Iterable[int]) -> dict[int, int]:
         """Return the stable_hash of the URL of each document, by which equal scores are ordered.
 
-        A few are read one by one, all at once; where more of a segment are asked for, its whole column is.
+        A few hashes are read one by one, in parallel. If more hashes of a segment are needed, its whole
+        column is read.
         """
         few: list[int] = []
         many: dict[int, Sequence[int]] = {}

@@ -35,10 +35,11 @@ if TYPE_CHECKING:
 
 # A query reads the whole file when it first meets a snapshot: 0.2 s beside S3, a second or two at home.
 MAX_BYTES = 16 << 20
-MAX_DICTIONARY_BYTES = 8 << 20  # of larger layers of the dictionary, a query reads blocks by one more trip
+# from a larger layer of the dictionary a query reads blocks, which takes one more round trip
+MAX_DICTIONARY_BYTES = 8 << 20
 
-_COLUMN_BYTES = 8  # per document, of the two columns that are gathered
-_COLUMNS_SHARE = 4  # they may take 1/4 of the file
+_COLUMN_BYTES = 8  # bytes per document in the two columns that are gathered
+_COLUMNS_SHARE = 4  # columns may take 1/4 of the file
 _GATHERED_KINDS = frozenset({DELETED, DICTIONARY, GROUPS, PRIORS, RULES, SEGMENTS})
 
 

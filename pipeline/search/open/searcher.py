@@ -35,11 +35,12 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
 
-# What a process with many queries remembers; so a server process of a small crawl stays below 300 MB.
-RECORD_BYTES = 48 << 20  # of documents
-LIST_BYTES = 48 << 20  # at least, of decoded posting lists, and as many of positions
-_LIST_BYTES_A_DOCUMENT = 32  # of a large index
-_RECORD_OBJECTS = 4096  # bytes of the Python objects of a document beside its text, about
+# How much a process with many queries remembers. With these limits a server of a small crawl takes below 300
+# MB.
+RECORD_BYTES = 48 << 20  # stored documents
+LIST_BYTES = 48 << 20  # decoded posting lists: at least this limit; the same limit again holds for positions
+_LIST_BYTES_A_DOCUMENT = 32  # the limit of a large index grows by this many bytes per document
+_RECORD_OBJECTS = 4096  # about the bytes that the Python objects of a document take beside its text
 
 _NOT_PARALLEL = ParallelReads(remote=False)
 

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-PATIENCE = 0.025  # seconds
-ALWAYS_WAITING = 4  # requests a thread that may wait however long it takes
-_NEWEST = 0.05  # the share of the last work in the mean
-_RETRY_AFTER = 2.0  # seconds
+PATIENCE = 0.025  # seconds that a request may be expected to wait
+ALWAYS_WAITING = 4  # requests per thread that may wait however long it takes
+_NEWEST = 0.05  # the weight of the newest duration in the mean
+_RETRY_AFTER = 2.0  # seconds after which a refused client is told to ask again
 
 
 class WorkLane:

@@ -49,7 +49,7 @@ def words_of(query: Query) -> list[str]:
 
 
 def _words(tree: Node) -> Iterator[str]:
-    """Yield the words that a query asks for, without those that it denies."""
+    """Yield the words that a query asks for, without the words that it excludes."""
     if isinstance(tree, (Word, Prefix)):
         yield Word(tree.text).infix()
     elif isinstance(tree, Phrase):

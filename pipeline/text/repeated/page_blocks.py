@@ -3,7 +3,7 @@
 A page alone cannot show that a line such as "Small. Fast. Reliable." is a slogan and no content, if it is
 marked up like content. The pages of its host can: they have the same block at the same place of their tree.
 Each block is known by a hash of its DOM path and its text; which hashes are repeated is decided from the
-pages of earlier rounds (webdb/repeated/), and here comes the list of them.
+pages of earlier rounds (webdb/repeated/), and this module gets the list of these hashes.
 
 A repeated block may hold real words all the same: pages of an API explain the same parameter in the same
 words. So a block is left out only if all of these are true:
