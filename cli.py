@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.commands.shared.group import LazyGroup
     from crawlctl.pipeline.commands.shared.querying.query_options import PlainQuery
 
-# The commands by what they are for; each section in the order of the data flow.
+# The commands by section; in each section they are in the order of the data flow.
 SECTIONS = {
     "Crawl": ("run", "inject", "import-warc", "schedule", "demo"),
     "Search": ("query", "serve", "mcp", "rank", "merge"),
@@ -42,7 +42,7 @@ def main() -> NoReturn:
     arguments = sys.argv[1:]
     query = _plain_query(arguments)
     if query is not None:
-        # At once: to free all modules and objects would take longer than to load them.
+        # Exit at once: freeing all modules and objects would take longer than loading them.
         os._exit(flushed(_answer(query), EXIT_ERROR))
     sys.exit(flushed(_run(arguments, _kept_commands), EXIT_ERROR))
 
@@ -61,7 +61,7 @@ def commands() -> LazyGroup:
 
 
 def _kept_commands() -> LazyGroup:
-    """Return the commands; what is imported by now stays until the process ends."""
+    """Return the commands; objects that exist by now are kept until the process ends."""
     group = commands()
     gc.freeze()
     gc.enable()

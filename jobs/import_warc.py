@@ -4,8 +4,8 @@
     output   manifest lines of the runs that the task saved
 
 It is a job because archives are read side by side. It has no reducers: an archive has pages of any host, and
-the task writes one run per partition. A replay of the crawl's own archive is the same job with another choice
-of what is kept.
+the task writes one run per partition. A replay of the crawl's own archive is the same job, with other rules
+for which records are kept.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""WebDBMerger: merges what a round found out into the WebDB and the tables of hosts, captures and blocks.
+"""WebDBMerger: merges the results of a round into the WebDB and the tables of hosts, captures and blocks.
 
     input    one line per mapper: MapperFiles as JSON, some files of the fetch step
     shuffle  (partition, message): a batch of discovered URLs, or the name of a file of the round
@@ -33,7 +33,7 @@ class WebDBMerger(OrderedJob[MergeOrder]):
     ORDER = MergeOrder
 
     def send_to_partitions(self, _: None, line: bytes) -> Iterator[tuple[int, bytes]]:
-        """Send what some files hold to the partitions it concerns: (partition, message)."""
+        """Send the contents of some files to the partitions of their URLs: (partition, message)."""
         files = decode_order(line, MapperFiles).files
         yield from spread(self.store, files, self.order.partitions)
 

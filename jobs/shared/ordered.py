@@ -42,7 +42,8 @@ class LineJob(MRJob, Generic[OrderT]):
     """A job that gives each map task one line of the input, without its offset; the line is an ORDER."""
 
     ORDER: type[OrderT]
-    # Whether a task may be silent for long; a task that reports all the time has hung when it stops.
+    # Whether a task may be silent for long. A task that usually reports all the time has hung if it stops
+    # reporting.
     IS_SILENT: ClassVar[bool] = True
 
     HADOOP_INPUT_FORMAT = "org.apache.hadoop.mapred.lib.NLineInputFormat"

@@ -1,9 +1,10 @@
-"""CheckCrawl: checks the files of a crawl, each against its manifest and all against each other.
+"""CheckCrawl: checks each file of a crawl against its manifest, and all files against each other.
 
     input    one line per partition: its number
     output   one line per finding: Finding as JSON
 
-It is a job because every byte of the crawl is read. It has no reducers: a partition refers to itself alone.
+It is a job because every byte of the crawl is read. It has no reducers: files refer only to files of their
+own partition.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""RepairPartition: saves what is sound in damaged files, or finds the pages that have lost something.
+"""RepairPartition: saves the sound parts of damaged files, or finds the pages that have lost data.
 
     input    one line per partition: PartitionRepair as JSON
     output   manifest lines of the files that were written
 
-It is a job because it reads whole partitions. It has no reducers: each partition is repaired by itself.
+It is a job because it reads whole partitions. It has no reducers: partitions are repaired independently of
+each other.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class RepairPartition(OrderedJob[RepairOrder]):
     ORDER = RepairOrder
 
     def repair_partition(self, _: None, line: bytes) -> Iterator[tuple[None, bytes]]:
-        """Do what the line says about one partition: (none, manifest line)."""
+        """Carry out the order for one partition: (none, manifest line)."""
         from crawlctl.pipeline.repair.live_pages import write_lost
         from crawlctl.pipeline.repair.salvaging import salvage
 

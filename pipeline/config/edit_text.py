@@ -1,4 +1,4 @@
-"""The crawl's own settings as a text for an editor, with explanations; it names the line of a mistake."""
+"""The crawl's own settings as a text for an editor, with explanations; errors name the line of a mistake."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _checked(key: str, value: Any, line: int) -> Any:
 
 
 def _check_together(values: Mapping[str, Any], lines: Mapping[str, int]) -> None:
-    """Raise if settings do not fit together, with the line without which they would."""
+    """Raise an error if settings do not fit together; it names the line that does not fit."""
     kept, culprit, problem = dict(values), "", None
     while True:
         try:

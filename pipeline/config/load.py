@@ -1,8 +1,8 @@
-"""Loads the settings a person gives, from four layers: defaults < settings file < variables < flags.
+"""Loads the settings that a person gives, from four layers: defaults < settings file < variables < flags.
 
 A later layer overrides an earlier one. Each value keeps its origin, so that `crawlctl config` can show where
 it comes from. Unknown names and wrong types are errors in every layer: a misspelt setting that is silently
-ignored costs its owner a day. own_layer.py adds the settings that the crawl itself has.
+ignored can cost its owner a day. own_layer.py adds the settings that the crawl itself has.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def typed_flags(flags: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
 
 
 def typed_value(key: str, value: Any, source: str) -> Any:
-    """Return a plain value as the type of its setting; `source` says in errors where it stands."""
+    """Return a plain value as the type of its setting; errors name its `source`."""
     kind = require_known(key, source)
     return _carried(key, _convert(key, value, kind, source), kind, source)
 
@@ -147,7 +147,7 @@ def _file_layer(path: Path | None, types: Mapping[str, Any]) -> Iterator[tuple[s
         return
     seen: set[str] = set()
     for key, value in _flatten(read_yaml(path), types, str(path)):
-        if key in seen:  # as fetch.agent and as agent in a block of fetch
+        if key in seen:  # for example fetch.agent, and agent in the block fetch
             raise ConfigError(f"{path}: {key} is set twice; remove one of them")
         seen.add(key)
         yield key, value, str(path)

@@ -1,6 +1,6 @@
 """Finds and reads the settings file, and finds out the store without loading all settings.
 
-A query needs only the store. To load all settings would take a quarter of the time of a small query.
+A query needs only the store. Loading all settings would take a quarter of the time of a small query.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def settings_file(environment: Mapping[str, str]) -> Path | None:
 def only_store(environment: Mapping[str, str], path: Path | None = None) -> str | None:
     """Return the store, or None if all settings must be loaded to find it out.
 
-    That is so if the file does not name a store, because the name `store` may be misspelt; and if a variable
-    is set that is not known here, because it must be checked.
+    All settings must be loaded if the file does not name a store, because the name `store` may be misspelt,
+    and if a CRAWLCTL_ variable is set that this module does not know, because it must be checked.
     """
     variables = {name for name in environment if name.startswith(ENVIRONMENT_PREFIX)}
     if not variables <= {CONFIG_VARIABLE, STORE_VARIABLE, WEBHDFS_VARIABLE}:

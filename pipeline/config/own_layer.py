@@ -1,9 +1,9 @@
 """The layer of the crawl's own settings, for the sections that a crawl owns (OWN_SECTIONS).
 
-Of these sections, a settings file and variables count only where a crawl is made. After that the layers are
-defaults < the crawl's own settings < flags. Otherwise a run from another folder would judge the pages of the
-crawl by the rules of another crawl. What a file or variable says differently is a Difference, which the
-commands name in one line.
+For these sections, a settings file and variables count only when a crawl is created. After that the layers
+are defaults < the crawl's own settings < flags. Otherwise a run from another folder would judge the pages of
+the crawl by the rules of another crawl. A value in a file or variable that differs from the crawl's own value
+is a Difference; commands name all Differences in one line.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.settings import Config
 
-OWN_SOURCE = "the crawl"  # the origin of a value that the crawl itself has
+OWN_SOURCE = "the crawl"  # the origin of a value from the crawl's own settings
 DEFAULT_SOURCE = "default"  # the origin of a value that nobody has set
-_LONGEST_VALUE = 60  # characters of a value in a line for the user
+_LONGEST_VALUE = 60  # the most characters of a value in a line for the user
 _LONGEST_COMMAND = 300
 
 
@@ -92,7 +92,7 @@ def layered(
 ) -> tuple[Loaded, tuple[Difference, ...]]:
     """Return all settings with the crawl's own between the defaults and the flags, and the differences.
 
-    `given` is what the person's layers make together; `flags` are the keys that flags set.
+    `given` are the settings by the person's layers; `flags` are the keys that flags set.
     """
     typed = typed_own(own)
     origins, differences = [], []
@@ -121,7 +121,7 @@ def changed_by_flags(loaded: Loaded, own: Mapping[str, Any], flags: Collection[s
 def difference_line(differences: Sequence[Difference], options: Sequence[str] = ()) -> str:
     """Return the line that names all differences and the command that would make the given values count.
 
-    `options` are what the command needs besides them, such as --store.
+    `options` are further options that the command needs, such as --store.
     """
     if len(differences) == 1:
         (one,) = differences
@@ -150,7 +150,7 @@ def set_command(values: Mapping[str, Any], options: Sequence[str] = ()) -> str:
     command = shlex.join(["crawlctl", "config", "set", *options, *assignments])
     if len(command) <= _LONGEST_COMMAND and shown_value("", command) == command:
         return command
-    # A command of many lines is no help, and a password must not be shown.
+    # A command of many lines does not help, and a password must not be shown.
     return shlex.join(["crawlctl", "config", "edit", *options])
 
 

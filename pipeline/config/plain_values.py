@@ -10,7 +10,7 @@ from crawlctl.pipeline.config.units import encode_unit
 
 
 def plain_value(value: Any) -> Any:
-    """Return a value as JSON has it; durations and sizes are texts with units that cannot be misread."""
+    """Return a value as JSON has it; durations and sizes are texts with unambiguous units."""
     return msgspec.json.decode(msgspec.json.encode(value, enc_hook=encode_unit))
 
 

@@ -29,8 +29,8 @@ ROOT = Path(__file__).parents[2]
 YAML_FILE = ROOT / "conf" / "crawl.yaml"
 DOCUMENT = ROOT / "docs" / "settings.md"
 
-_WIDTH = 100  # columns of a comment in the YAML file
-_LONG_LIST = 12  # items; the document shows only the beginning of longer lists
+_WIDTH = 100  # the most columns of a comment in the YAML file
+_LONG_LIST = 12  # the document shows only the beginning of lists with more items
 _SHOWN_ITEMS = 3
 _BASIC_TYPES = {
     str: "text",
@@ -114,7 +114,7 @@ and `GiB`. The letter `m` alone is allowed in both, as in older files: `5m` mean
 
 @dataclass(frozen=True)
 class Setting:
-    """What the generated files say about one setting."""
+    """The texts about one setting in the generated files."""
 
     key: str
     kind: str
@@ -251,7 +251,7 @@ def _by_section(settings: Iterable[Setting]) -> Iterator[tuple[str, list[Setting
 
 
 def _about(section: str) -> str:
-    """Return what the docstring of a section says."""
+    """Return the docstring of a section, as text."""
     kind = get_type_hints(Config)[section]
     return " ".join((inspect.getdoc(kind) or "").split())
 

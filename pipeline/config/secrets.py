@@ -12,7 +12,9 @@ PROXY = "fetch.proxy"
 _IN_URL = re.compile(r"(://[^\s/?#@:]*:)[^\s/?#]*@")
 # Names of environment variables in runner.task_env, and of those set by mrjob options in runner.options.
 _SECRET_NAME = re.compile(r"SECRET|PASSW|TOKEN|CREDENTIAL|API_?KEY", re.I)
-_MAX_NAME = 100  # characters behind such a word in a name: without a bound, long values take quadratic time
+# the most characters behind such a word in a name: without a bound, the time for long values would grow
+# with their square
+_MAX_NAME = 100
 _ASSIGNED = re.compile(rf"((?:{_SECRET_NAME.pattern})[^=\s]{{0,{_MAX_NAME}}}=).+", re.I | re.S)
 
 

@@ -39,10 +39,10 @@ EVERYDAY = (
     "gc",
 )
 
-# The sections that a crawl owns: their values are kept in its store, because what they let in or leave out
-# stays in the crawl too. All other sections say how this person and this machine work on it.
+# The sections that a crawl owns: their values are kept in its store, because they decide what is in the
+# crawl. All other sections say how this person and this machine work on the crawl.
 OWN_SECTIONS = ("urls", "scope", "budgets", "parse", "sites", "recrawl", "focus", "index", "search")
-# Settings of these sections that say what a machine has, and not what the crawl is.
+# Settings in these sections that depend on the machine, so the crawl does not own them.
 MACHINE_SETTINGS = ("index.memory",)
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
@@ -74,7 +74,7 @@ _PROGRAMS = ("apk", "bin", "class", "deb", "dll", "dmg", "exe", "img", "msi", "p
 _OFFICE = ("doc", "ppt", "ps", "xls")
 _PARTS_OF_PAGES = ("css", "eot", "js", "mjs", "otf", "ttf", "woff", "woff2")
 
-# crawlctl cannot read text from these files. To fetch them for nothing would cost the sites and us.
+# crawlctl cannot read text from these files, so fetching them would only cost traffic.
 _SKIPPED_EXTENSIONS = (
     *_PICTURES,
     *_SOUND,
@@ -227,7 +227,8 @@ class PolitenessSettings(Section, frozen=True):
     connections_per_host: Count = 1
     """How many connections to one host may be open at the same time. 0 means no limit; use it only for hosts
     that are yours."""
-    # A task does not know the others, so each keeps to its part of the rate. No task waits longer than
+    # A task does not know the other tasks, so each task uses only its share of the rate. No task waits longer
+    # than
     # `delay`, so with more than 1 / address_factor tasks each of them asks once per `delay`.
     address_factor: NotNegative = 0.2
     """Many hosts can share one machine, so there is also a pause between two requests to the same IP address

@@ -15,7 +15,7 @@ MINUTE = 60
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 WEEK = 7 * DAY
-LONGEST = 1_000_000 * DAY  # of a duration: longer ones cannot be added to a time
+LONGEST = 1_000_000 * DAY  # the longest duration, in seconds: longer durations cannot be added to a time
 
 KIB = 1 << 10
 MIB = 1 << 20
@@ -27,11 +27,11 @@ NUMBER_AND_UNIT = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)")
 
 
 class Unit:
-    """What durations and sizes share: the units that people write, and how they are read."""
+    """The base class of durations and sizes: the units that people write, and the parser."""
 
     what: ClassVar[str]
     short: ClassVar[dict[str, int]]  # the units of str(), in lower case
-    clear: ClassVar[dict[str, int]]  # the units of spelled(): no unit of durations is one of sizes too
+    clear: ClassVar[dict[str, int]]  # the units of spelled(): no unit of durations is also a unit of sizes
     aliases: ClassVar[dict[str, int | Decimal]] = {}  # further units that are understood, in lower case
 
     @classmethod
@@ -94,7 +94,7 @@ class Duration(Unit, float):
         return self._text(self.short)
 
     def spelled(self) -> str:
-        """Return the duration with a unit that shows that it is no size."""
+        """Return the duration with a unit that is not also a unit of sizes."""
         return self._text(self.clear)
 
     def _text(self, units: dict[str, int]) -> str:
@@ -134,7 +134,7 @@ class Size(Unit, int):
         return self._in(self, self.short)
 
     def spelled(self) -> str:
-        """Return the size with a unit that shows that it is no duration."""
+        """Return the size with a unit that is not also a unit of durations."""
         return self._in(self, self.clear)
 
 
@@ -143,7 +143,7 @@ class Characters(Size):
 
 
 def encode_unit(value: Any) -> str | int:
-    """Return a duration or size with a unit that cannot be misread; a hook of `msgspec.to_builtins`."""
+    """Return a duration or size with an unambiguous unit; a hook of `msgspec.to_builtins`."""
     if isinstance(value, Characters):
         return int(value)
     if isinstance(value, (Duration, Size)):

@@ -19,8 +19,8 @@ _UNKNOWN_NAME = re.compile(r"Object contains unknown field `(?P<name>[^`]*)`(?: 
 _ANY_KEY = "[...]"
 _STEP = re.compile(r"\[\.\.\.\]|\.\w+")
 
-MAX_SHOWN = 60  # characters of a value
-# A value of another form than wanted may be a password without the name by which we know it.
+MAX_SHOWN = 60  # the most characters of a value in a message
+# A value of a wrong form may be a password whose name does not show that it is one.
 _MAY_BE_SECRET = (PROXY, "runner.task_env", "runner.options")
 
 

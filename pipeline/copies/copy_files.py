@@ -30,7 +30,7 @@ CHUNK_BYTES = 8 << 20  # as large as a part of an upload to S3; each file being 
 
 @dataclass(frozen=True)
 class Transferred:
-    """How many files and bytes were copied, and how many files were there before."""
+    """How many files and bytes were copied, and how many files the destination already had."""
 
     files: int
     bytes: int
@@ -53,7 +53,8 @@ def transfer(
 
     With `verify`, files that are there already are read again, and copied again if they are damaged.
     """
-    largest_first = sorted(entries, key=lambda entry: -entry.bytes)  # else a large file at the end delays all
+    # otherwise a large file at the end would delay the whole copy
+    largest_first = sorted(entries, key=lambda entry: -entry.bytes)
     return _Transfer(source, destination, tell, verify=verify).run(largest_first)
 
 
@@ -123,7 +124,7 @@ class _Transfer:
 def checked_chunks(store: Store, entry: FileEntry) -> Iterator[bytes]:
     """Yield the content of a file.
 
-    Raise CorruptFile before its last chunk if it does not fit its manifest.
+    Raise CorruptFile before its last chunk if its checksum is not the one in its manifest.
     """
     source = open_whole(store, entry)
     digest = sha256()
@@ -139,7 +140,7 @@ def checked_chunks(store: Store, entry: FileEntry) -> Iterator[bytes]:
 
 
 def check_file(store: Store, entry: FileEntry) -> None:
-    """Read a file and raise CorruptFile unless it is as in its manifest."""
+    """Read a file and raise CorruptFile unless its size and checksum are as in its manifest."""
     for _ in checked_chunks(store, entry):
         pass
 

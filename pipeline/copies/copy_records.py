@@ -1,4 +1,4 @@
-"""Records of copies: what a store is a copy of, and whether a crawl may be copied there.
+"""Records of copies: of which crawl a store is a copy, and whether a crawl may be copied there.
 
     copies/00000042.json         the snapshot of the crawl that this store is, or will be, a copy of
     copies/00000042/00003.json   the files of partition 3, of a copy in another number of partitions
@@ -46,7 +46,7 @@ class CopyRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 
 @dataclass(frozen=True)
 class CopyState:
-    """How far a copy is: its record, whether that is stored, and whether its snapshot is committed."""
+    """The progress of a copy: its record, whether it is stored, and whether its snapshot is committed."""
 
     record: CopyRecord
     is_begun: bool
@@ -54,7 +54,7 @@ class CopyState:
 
 
 def copy_state(source: Store, snapshot: Snapshot, destination: Store, partitions: int | None) -> CopyState:
-    """Return how far the copy of a snapshot is; raise if something is in its way.
+    """Return the progress of the copy of a snapshot; raise an error if the store has anything else.
 
     If `partitions` is None, an earlier copy keeps its number, and a new copy gets the number of the source.
     """

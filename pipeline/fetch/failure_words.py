@@ -1,4 +1,4 @@
-"""The kinds of failures in words: `too_slow` is for programs."""
+"""The kinds of failures in words for people; names such as `too_slow` are for programs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from crawlctl.pipeline.http.exchange import ErrorKind
 from crawlctl.pipeline.politeness.failure_kinds import ROBOTS
 
-# What stands in tables, lists and displays, where the kind is not a word by itself.
+# The words for kinds whose names are no plain words, for tables, lists and displays.
 _WORDS = {
     ErrorKind.DNS.value: "DNS",
     ErrorKind.TLS.value: "TLS",

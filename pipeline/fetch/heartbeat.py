@@ -24,7 +24,7 @@ _SIZE = _HOST + 1 + _LONGEST_NAME
 
 
 class Doing(IntEnum):
-    """What a task is doing; only a task that fetches must beat about once per second."""
+    """What a task is doing now; only a task that fetches must beat about once per second."""
 
     OWN_WORK = 0  # reading from or writing to the store, which may take long; no foreign host is involved
     FETCHING = 1

@@ -1,7 +1,8 @@
 """The types of documents as the index knows them, and the type of a document.
 
-The parser knows a kind (text/documents/sniff.py). Of Office documents the user knows a finer type, which only
-the extension in the URL says. So an Office document has two types: `office`, and its extension.
+The parser knows a kind (text/documents/sniff.py). For Office documents users know more exact types, such as
+docx, which only the extension in the URL tells. So an Office document has two types: `office`, and its
+extension.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _EXTENSION = re.compile(r"\.([a-z]{3,4})(?:[?#]|$)", re.IGNORECASE)
 
 
 def types_of(kind: str, url: str) -> tuple[str, ...]:
-    """Return the types of a document of a kind, none where the kind is not known."""
+    """Return the types of a document of a kind; none if the kind is not known."""
     if kind != OFFICE:
         return (kind,) if kind in DOCUMENT_TYPES else ()
     match = _EXTENSION.search(url)

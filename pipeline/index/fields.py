@@ -1,8 +1,9 @@
-"""The fields of a document, and how a position says in which of them it lies.
+"""The fields of a document, and how a position says in which field it lies.
 
-A word as it is written (text/words/stems.py) has another kind of position, since no phrase asks for it: one
-number for all fields of the page, which has a bit for each field with the word. It takes one byte, and most
-often the same byte in all documents. In anchors, which a merge replaces, it has the first position there.
+A word as it is written (text/words/stems.py) has another kind of position, because no phrase searches for it:
+one number for all fields of the page, which has a bit for each field with the word. It takes one byte, and
+most often the same byte in all documents. In anchors, which a merge replaces, it has the first position of
+the field.
 """
 
 from __future__ import annotations
@@ -19,4 +20,4 @@ POSITION_BITS = OFFSET_BITS + 3
 
 MAX_IMPACT = 255  # an impact is one byte
 
-WORDS = "words."  # the counter of the words in a field is this and the name of the field
+WORDS = "words."  # the name of the counter of the words in a field is this prefix and the name of the field

@@ -1,7 +1,7 @@
 """Finds the documents that link to a URL, by a search for its hash in all links.
 
 There is no table from a URL to the pages that link to it: it would be as large as the links themselves, and
-every merge would write it again, for a question that is asked rarely. The hash takes eight bytes, and the
+every merge would have to rewrite it, although it would be used rarely. The hash takes eight bytes, and the
 links of a block are searched for these bytes without being decoded.
 """
 
@@ -33,7 +33,7 @@ class StoredLinks(NamedTuple):
 
     links: RangedSource
     docs: MapFileReader
-    name: str  # of the file of documents, for errors
+    name: str  # the name of the file of documents, for error messages
 
     def record(self, key: bytes) -> DocRecord:
         """Return the document that has the links under this key."""
@@ -62,18 +62,18 @@ def stored_links(store: Store, entries: Iterable[FileEntry]) -> Iterator[StoredL
 
 
 def inlinks(stored: Iterable[StoredLinks], url: str) -> Iterator[InLink]:
-    """Yield the documents that link to a URL; a page that was fetched twice may come twice."""
+    """Yield the documents that link to a URL; a page that was fetched twice may be yielded twice."""
     target = stable_hash(url).to_bytes(8, "big")
     for one in stored:
         for block in SequenceFileReader(one.links).blocks():
-            if target in b"".join(block.values):  # in most blocks it is not
+            if target in b"".join(block.values):  # a quick check, which rules out most blocks
                 yield from _inlinks_in(block, target, one)
 
 
 def _inlinks_in(block: Block, target: bytes, stored: StoredLinks) -> Iterator[InLink]:
     number = int.from_bytes(target, "big")
     for key, value in zip(block.keys, block.values, strict=True):
-        if target in value:  # perhaps across two links, so the links are decoded
+        if target in value:  # the bytes may lie across two links, so the links are decoded
             links = decode_links(value, stored.links.name, block.offset)
             if number in links.targets:
                 yield InLink(stored.record(key), links.nofollow[links.targets.index(number)])

@@ -1,9 +1,9 @@
 """Keywords: values of a document that are indexed whole, each as a term of its own (Lucene: keyword fields).
 
-They are the type of the document, its fields (authors, and what the rules for its site have found), and the
-names it defines. The
-term of a keyword begins with a byte that no word of a text has, so that no query for words meets it, and it
-comes before all words in the order of terms. Its one position is the first of the body: nothing asks for it.
+They are the type of the document, its fields (authors, and values found by the rules for its site), and the
+names it defines. The term of a keyword begins with a byte that no word of a text has, so that no query for
+words finds it, and it comes before all words in the order of terms. Its one position is the first of the
+body; this position is never used.
 
     \\x01 type \\x01 pdf
     \\x01 name \\x01 KEY             the key of a name that the page defines (text/words/names.py)
@@ -29,7 +29,7 @@ _NO_MARKS = str.maketrans({_MARK: " ", _BLANK: " "})
 _TYPE = "type"
 _FIELD = "in"
 _NAME = "name"
-_MAX_CHARACTERS = 200  # of a value; as many as field_values.py keeps
+_MAX_CHARACTERS = 200  # the most characters of a value, as in field_values.py
 
 
 def type_keyword(name: str) -> bytes:
@@ -50,23 +50,24 @@ def name_keyword(key: str) -> bytes:
 
 
 def all_types() -> bytes:
-    """Return what the terms of all types begin with."""
+    """Return the beginning of the terms of all types."""
     return _term(_TYPE, "")
 
 
 def all_fields() -> bytes:
-    """Return what the terms of all fields begin with."""
+    """Return the beginning of the terms of all fields."""
     return _term(_FIELD, "")
 
 
 def split_keyword(term: bytes) -> list[str]:
-    """Return what the term of a keyword is made of: `type` and a type, or `in`, a name and a value."""
+    """Return the parts of the term of a keyword: `type` and a type, or `in`, a name and a value."""
     return term.decode(errors="replace").replace(_BLANK, " ").split(_MARK)[1:]
 
 
 def keywords_of(document: Document) -> Iterator[bytes]:
     """Yield the terms of the keywords of a document, each once."""
-    from crawlctl.pipeline.text.words.names import page_keys  # a query needs none of its patterns
+    # imported here, because queries do not need its patterns
+    from crawlctl.pipeline.text.words.names import page_keys
 
     details = document.details
     found = [type_keyword(name) for name in types_of(details.kind, document.url)]

@@ -1,8 +1,8 @@
 """Garbage collection: deletes old snapshots and all files that no snapshot names.
 
 Snapshots are deleted first and durably. So a crash leaves at worst unnamed files, never a snapshot whose
-files are gone. No snapshot names yet what a running job has written: its age and `also_keep` protect it, and
-the caller holds the lease.
+files are gone. Files that a running job has written are not named by a snapshot yet: their age and
+`also_keep` protect them, and the caller holds the lease.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Collected:
-    """What was deleted, or would be; `young` are unnamed files that are too new to be deleted."""
+    """The deleted files (or files that would be deleted); `young` are unnamed files too new to be deleted."""
 
     snapshots: tuple[int, ...]
     files: tuple[StoredFile, ...]
@@ -58,9 +58,8 @@ def collect(
 ) -> Collected:
     """Keep the newest `keep` snapshots and their files; delete other files older than `min_age` seconds.
 
-    The snapshots in `also_snapshots` are kept too, if they are there. An older snapshot that is damaged is of
-    no use to anybody, so it is deleted. With `most`, at most that many files are deleted; the next call
-    deletes the rest.
+    The snapshots in `also_snapshots` are kept too, if they are there. A damaged older snapshot is useless, so
+    it is deleted. With `most`, at most `most` files are deleted; the next call deletes the rest.
     """
     if keep < 1:
         raise ConfigError(f"a crawl needs its current snapshot, so gc cannot keep {keep}; give 1 or more")
@@ -72,7 +71,7 @@ def collect(
     old += tuple(_unreadable(store, [number for number in numbers[:-1] if number not in old]))
     live = set(also_keep) | _named(store, [number for number in numbers if number not in old])
     aged, young = _by_age(_unnamed(store, live), before, most)
-    # A commit during the listing may have made some of them live.
+    # A commit during the listing may have named some of these files.
     newer = [number for number in snapshot_numbers(store) if number > numbers[-1]]
     saved = _named(store, newer)
     young = [file for file in young if file.name not in saved]
@@ -112,7 +111,7 @@ def _unnamed(store: Store, live: set[str]) -> Iterator[StoredFile]:
 def _by_age(
     files: Iterable[StoredFile], before: float, most: int | None
 ) -> tuple[list[StoredFile], list[StoredFile]]:
-    """Return the files from before a time, at most `most` of them, and the younger ones seen until then."""
+    """Return at most `most` files older than a time, and the younger files found before that limit."""
     aged: list[StoredFile] = []
     young: list[StoredFile] = []
     for file in files:

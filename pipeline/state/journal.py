@@ -1,4 +1,4 @@
-"""The journal of an open round: what is already done, so that the next run can resume it after a kill.
+"""The journal of an open round: which steps are done, so that the next run can resume the round after a kill.
 
     rounds/00000043/fetch-00003-<time><random>.json   a run that the fetch task of partition 3 has saved
     rounds/00000043/tail-00003-<deadline>-work        tail report: the task waits or has ended (round_tail.py)
@@ -88,7 +88,7 @@ def partitions_with_runs(store: Store, round_number: int) -> set[int]:
 
 
 def is_round_open(store: Store, round_number: int) -> bool:
-    """Return whether a round was begun: some task has saved a run, or the fetch step is done."""
+    """Return whether a round was begun: a task has saved a run, or the fetch step is done."""
     has_runs = bool(partitions_with_runs(store, round_number))
     return has_runs or finished_step(store, round_number, FETCH) is not None
 
@@ -117,12 +117,12 @@ def tail_reports(store: Store, round_number: int, deadline: float) -> dict[int, 
 
 
 def put_spent(store: Store, round_number: int, owner: str, step: str, *, seconds: float, cpu: float) -> None:
-    """Record what a process has spent on a step of a round, whether it has finished the step or not."""
+    """Record the costs of a process for a step of a round, even if the step is not finished."""
     store.create(spent_name(round_number, owner, step, seconds, cpu), b"")
 
 
 def spent_by_others(store: Store, round_number: int, owner: str) -> Iterator[tuple[str, float, float]]:
-    """Yield step, seconds and CPU-seconds of what other processes have spent on a round."""
+    """Yield the costs of other processes for a round: step, seconds, CPU-seconds."""
     for file in store.list(f"{round_folder(round_number)}spent-"):
         said = said_by_spent(file.name)
         if said and said[0] != owner:
@@ -130,7 +130,7 @@ def spent_by_others(store: Store, round_number: int, owner: str) -> Iterator[tup
 
 
 def finish_step(store: Store, round_number: int, step: str, entries: Iterable[FileEntry]) -> None:
-    """Record that a step of a round is done, and with which files."""
+    """Record that a step of a round is done, and the files that it has written."""
     name = step_name(round_number, step)
     if not store.create(name, _encode(entries)):
         raise CommitConflict(

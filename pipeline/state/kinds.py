@@ -6,14 +6,14 @@ from __future__ import annotations
 WEBDB = "webdb"  # the part of each partition: all its URLs
 HOSTS = "hosts"  # the state of each host: robots.txt, back-off, sitemaps
 SETTINGS = "settings"  # the crawl's own settings (own_settings.py)
-HISTORY = "history"  # what each commit has cost and brought (crawl/history)
+HISTORY = "history"  # costs and results of each commit (crawl/history)
 PURGED = "purged"  # rules for forgotten pages that were carried out (purged_rules.py)
 
-# Of a run: what a fetch task saves at once. The WebDB merge uses up the first two, and the hosts.
-OUTCOMES = "outcomes"  # what became of each URL that was fetched
+# Of a run: files that a fetch task saves together. The WebDB merge consumes the first two kinds, and HOSTS.
+OUTCOMES = "outcomes"  # the outcome of each URL that was fetched
 FRESH = "fresh"  # URLs that were discovered
 PAGES = "pages"  # the archive: requests and answers as WARC
-CAPTURES = "captures"  # where in the archives the answers of each URL lie
+CAPTURES = "captures"  # the places in the archives of the answers of each URL
 BLOCKS = "blocks"  # hashes of the blocks of some pages of each host (webdb/repeated)
 DOCS = "docs"  # documents
 POSTINGS = "postings"
@@ -25,9 +25,9 @@ DELETED = "deleted"  # tombstones
 DICTIONARY = "dictionary"  # term → term infos in all segments
 GROUPS = "groups"  # duplicate groups
 RULES = "rules"  # synonyms, pins, blocks and boosts, and the documents they are about (search/rules)
-COMPOUND = "compound"  # copies of what every query reads, in one file (compound_file.py)
+COMPOUND = "compound"  # copies of the bytes that every query reads, in one file (compound_file.py)
 
 # Of a ranking.
 GRAPH = "graph"  # the nodes and links of the graph, and the states of an iteration
-RANKS = "ranks"  # what a ranking publishes
-PRIORS = "priors"  # one byte per document of the index
+RANKS = "ranks"  # the published ranks
+PRIORS = "priors"  # the prior of each document of the index, one byte each

@@ -22,7 +22,7 @@ from crawlctl.pipeline.state import kinds
 # The two files of a MapFile.
 DATA = "data"
 INDEX = "index"
-# In the header of a SequenceFile: its kind, so that `crawlctl dump` needs no manifest.
+# The key of the kind in the header of a SequenceFile; with it `crawlctl dump` needs no manifest.
 KIND_KEY = "crawlctl.kind"
 
 SNAPSHOTS = "snapshots"
@@ -56,7 +56,7 @@ _COLLECTED = (_DATA_FILE, _STEP, _TAIL_REPORT, _GOAL, _SPENT, _LIVE, _PROBE)
 
 
 def data_name(kind: str, partition: int, round_number: int, suffix: str = "") -> str:
-    """Return a new name for a data file, never returned before.
+    """Return a new, unique name for a data file.
 
     A MapFile is two files: take one name without a suffix and append /data and /index.
     """
@@ -132,30 +132,30 @@ def goal_prefix(round_number: int) -> str:
 
 
 def said_by_goal(name: str) -> tuple[int, int] | None:
-    """Return the last round of such a file and the number of rounds asked for, None for other files."""
+    """Return the last round and the number of rounds in the name of a goal; None for other files."""
     match = _GOAL.fullmatch(name)
     return (int(match[1]), int(match[2])) if match else None
 
 
 def spent_name(round_number: int, owner: str, step: str, seconds: float, cpu: float) -> str:
-    """Return the name of the file by which a process says what it has spent on a step of a round."""
+    """Return the name of the file that records the costs of a process for a step of a round."""
     spent = f"{round(seconds * 1000)}-{round(cpu * 1000)}"
     return f"{round_folder(round_number)}spent-{owner}-{step}-{spent}"
 
 
 def said_by_spent(name: str) -> tuple[str, str, float, float] | None:
-    """Return owner, step, seconds and CPU-seconds of such a file, None for other files."""
+    """Return owner, step, seconds and CPU-seconds in the name of a record of costs; None for other files."""
     match = _SPENT.fullmatch(name)
     return (match[1], match[2], int(match[3]) / 1000, int(match[4]) / 1000) if match else None
 
 
 def is_manifest_name(name: str) -> bool:
-    """Return whether a file of the journal is a manifest; reports, goals and what was spent are empty."""
+    """Return whether a file of the journal is a manifest; reports, goals and costs are empty files."""
     return not any(pattern.fullmatch(name) for pattern in (_TAIL_REPORT, _GOAL, _SPENT))
 
 
 def may_be_garbage(name: str) -> bool:
-    """Return whether we give such names to files of data, the journal, live statuses or probes.
+    """Return whether crawlctl gives such names to files of data, the journal, live statuses or probes.
 
     Files with other names in our folders are those of other programs, or of the user.
     """
@@ -182,7 +182,7 @@ def live_name(number: int, owner: str) -> str:
 
 
 def said_by_live(name: str) -> tuple[int, str] | None:
-    """Return the number and the owner in the name of such a record, None for other files."""
+    """Return the number and the owner in the name of a live status; None for other files."""
     match = _LIVE.fullmatch(name)
     return (int(match[1]), match[2]) if match else None
 

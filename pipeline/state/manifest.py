@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.writer import StoreWriter
 
-# Limits that no sound file comes near. A larger number means damage, and must be found here, before it is
-# formatted, summed or used as a count.
+# Limits far above the numbers of any sound file. A larger number means damage, and must be refused here,
+# before it is formatted, summed or used as a count.
 Count = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
 Partitions = Annotated[int, msgspec.Meta(ge=1, le=100_000)]
 Moment = Annotated[float, msgspec.Meta(ge=0, le=253_402_300_799)]  # seconds since 1970, to the year 9999
@@ -52,7 +52,7 @@ def file_entry(
 
 
 def open_whole(store: Store, entry: FileEntry) -> RangedSource:
-    """Open a file after a look at its size: an archive or table that was emptied or cut off may read well."""
+    """Open a file after a check of its size: an archive or table that was cut off may read without error."""
     source = store.open(entry.name)
     require_size(source, entry.bytes)
     return source
@@ -74,7 +74,7 @@ def encode_entry(entry: FileEntry) -> bytes:
 
 
 def decode_entry(line: bytes, name: str, offset: int = 0) -> FileEntry:
-    """Return the entry on a line; `name` and `offset` say in errors where the line is."""
+    """Return the entry on a line; errors name the place of the line by `name` and `offset`."""
     try:
         return _decoder.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError) as err:

@@ -8,9 +8,9 @@
      }
     }
 
-The file never changes: another value means another file and another snapshot. So an older snapshot keeps the
-settings that it was made with. The file holds only values that differ from the defaults. A new release may
-bring better defaults, and they count for each crawl that did not choose its own value.
+The file never changes: a new value makes a new file and a new snapshot. So an older snapshot keeps the
+settings that it was made with. The file holds only values that differ from the defaults. If a new release has
+better defaults, they apply to each crawl that did not choose its own value.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The goal of `crawlctl run --iterations N`: the round with which it ends, kept until that round is done.
 
-A run that was stopped or killed still has some of its N rounds to run. The journal of the next round keeps
-that: an empty file whose name has the last round and N (layout.py). Before each commit it is passed on to the
-journal of the round after. So the same command, or `crawlctl run` without a number, runs the rounds that are
-left and no more. Another number sets a new goal.
+A run that was stopped or killed still has some of its N rounds to run. The journal of the next round records
+this in an empty file, whose name has the last round and N (layout.py). Before each commit the record is
+copied to the journal of the following round. So the same command, or `crawlctl run` without a number, runs
+only the remaining rounds. Another number sets a new goal.
 """
 
 from __future__ import annotations
@@ -28,16 +28,17 @@ class Goal(NamedTuple):
 
 
 def read_goal(store: Store, next_round: int) -> Goal | None:
-    """Return the goal that a run before has not reached, None if there is none."""
+    """Return the goal that an earlier run has not reached; None if there is none."""
     said = (said_by_goal(file.name) for file in store.list(goal_prefix(next_round)))
     goals = [Goal(*found) for found in said if found and found[0] >= next_round]
     return max(goals, default=None)
 
 
 def begin_goal(store: Store, next_round: int, asked: int, *, is_given: bool = True) -> Goal:
-    """Return the goal of a run of `asked` rounds that begins, and keep it.
+    """Return the goal of a run of `asked` rounds that begins now, and record it.
 
-    It is the goal of an interrupted run if that asked for as many rounds, or if the user gave no number.
+    It is the goal of an interrupted run if that run had the same number of rounds, or if the user gave no
+    number.
     """
     before = read_goal(store, next_round)
     if before is not None and (before.asked == asked or not is_given):
@@ -49,7 +50,7 @@ def begin_goal(store: Store, next_round: int, asked: int, *, is_given: bool = Tr
 
 
 def pass_on_goal(store: Store, round_number: int, *, counts: bool = True) -> None:
-    """Keep the goal for the round after this one, before this one is committed.
+    """Record the goal for the round after this round, before this round is committed.
 
     A round that could ask no host does not count (`counts`): the run ends one round later.
     """

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 # 2: `made_by`, since releases that read 1 refuse fields they do not know; 3: WebDB parts of several layers.
 FORMAT_VERSION = 3
-LOOKS = 5  # tries to read the newest snapshot; one fails only if a commit and a gc come in between
+# how often reading the newest snapshot is tried; a try fails only if a commit and a gc come in between
+LOOKS = 5
 
 _AT_BYTE = re.compile(r"\(byte (\d+)\)")
 _END = b"\n}\n"
@@ -46,7 +47,7 @@ _CHECKSUM_BYTES = len(b',\n "checksum": "00000000"\n}\n')
 
 
 class Snapshot(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The state of a crawl after a commit: its live files, and what stays fixed for its life.
+    """The state of a crawl after a commit: its live files, and properties of the crawl that never change.
 
     `writer` is random and makes each snapshot unique; `parent` is the writer of the snapshot before it.
     """
@@ -69,7 +70,7 @@ class Snapshot(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 def create_crawl(
     store: Store, partitions: int, first_files: Callable[[], Iterable[FileEntry]] = tuple
 ) -> Snapshot:
-    """Commit the first snapshot of a crawl; `first_files` writes its files once the store is found fit."""
+    """Commit the first snapshot of a crawl; `first_files` writes its files after the store was tested."""
     if partitions < 1:
         raise ConfigError(f"a crawl cannot have {partitions} partitions; give --partitions 1 or more")
     if numbers := snapshot_numbers(store):
@@ -197,7 +198,8 @@ def decode_snapshot(data: bytes, name: str) -> Snapshot:
 def _without_checksum(data: bytes, name: str) -> bytes:
     """Return the file without its checksum, as older versions wrote it; raise if the checksum is wrong."""
     found = _CHECKSUM.search(data, max(0, len(data) - _CHECKSUM_BYTES))
-    if found is None:  # of an older version, or damaged: a checksum anywhere else is an unknown field
+    # of an older version, or damaged: anywhere but at the end, a checksum is an unknown field
+    if found is None:
         return data
     body = data[: found.start()]
     if int(found[1], 16) != crc32(body):

@@ -55,7 +55,7 @@ class Store(ABC):
             raise exists_already(self.locate(name))
 
     def put_passing(self, name: str, data: bytes) -> None:
-        """Write a small file as a whole that may be lost in a crash of the machine; a disk saves the sync."""
+        """Write a small file as a whole, without a sync: it may be lost in a crash of the machine."""
         self.put(name, data)
 
     @contextmanager
@@ -68,7 +68,7 @@ class Store(ABC):
         try:
             yield sink
             sink.commit()
-        except BaseException:  # Ctrl-C is one too
+        except BaseException:  # Ctrl-C too
             sink.discard()
             raise
 
@@ -77,11 +77,11 @@ class Store(ABC):
         return self._list(check_prefix(prefix))
 
     def delete(self, names: Iterable[str]) -> None:
-        """Delete files; a file that is already gone is no error."""
+        """Delete files; a file that does not exist is not an error."""
         self._delete(map(check_name, names))
 
     def delete_passing(self, names: Iterable[str]) -> None:
-        """Delete files that may be there again after a crash of the machine; a disk saves the sync."""
+        """Delete files without a sync: they may be there again after a crash of the machine."""
         self.delete(names)
 
     @abstractmethod

@@ -1,7 +1,7 @@
 """Standard streams that are always open, and that print a question mark for a character they lack.
 
-A program may be started with closed streams (`crawlctl status >&-`). Python then has None in their place, and
-the next file that is opened would get the number of the stream, and what is printed would end up in it.
+A program may be started with closed streams (`crawlctl status >&-`). Python then has None in their place. The
+next file that is opened would get the number of the stream, and printed text would end up in this file.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ STDIN, STDOUT, STDERR = 0, 1, 2
 
 
 def prepare_streams() -> None:
-    """Open streams in place of closed ones: no input, an output that fails, and nowhere for errors.
+    """Open streams in place of closed ones: empty input, an output that fails, errors are dropped.
 
     Characters that the encoding of the output lacks, as in the C locale, are printed as question marks.
     """
@@ -35,7 +35,8 @@ def prepare_streams() -> None:
 def flushed(code: int, failure: int) -> int:
     """Flush all output and return the exit code: `code`, or `failure` if it was 0 and output was lost.
 
-    After a failure the output leads nowhere. Otherwise Python would try again at its end, and complain.
+    After a failure further output is dropped. Otherwise Python would try to write it again at its end, and
+    print an error.
     """
     for stream in (sys.stdout, sys.stderr):
         try:

@@ -1,14 +1,14 @@
 """Tables of text that fit the columns of a terminal.
 
-A table that is too wide loses the columns that say so, by their rank. Then it takes the first of these forms
-that fits:
+If a table is too wide, columns with a rank above 0 are left out, the highest rank first. Then the first of
+these forms that fits is used:
 
     1. a line per row; columns that allow it are narrower than their text, which is cut or wrapped
     2. the last columns on lines of their own below each row: from the first that can be cut or wrapped on, or
        else the last one, which has the URLs and reasons
     3. a line per cell, with the heading before it
 
-All other text stays whole, so that a URL can be copied: a single word that is longer than a line sticks out.
+All other text is never cut, so that a URL can be copied: a single word that is longer than a line sticks out.
 """
 
 from __future__ import annotations
@@ -28,19 +28,20 @@ if TYPE_CHECKING:
 _GAP = "  "
 _INDENT = "  "
 _NUMBER = re.compile(r"[\d.,%]*")
-_NARROWEST = 10  # columns for a remark beside other columns
+_NARROWEST = 10  # the fewest columns of the terminal for a remark beside other columns
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table, and what becomes of it if the table is too wide."""
+    """A column of a table, and how it is shortened if the table is too wide."""
 
     heading: str  # empty in all columns of a table without headings
     cells: Sequence[str]
-    is_text: bool = False  # text stands to the left, numbers to the right
+    is_text: bool = False  # text is aligned left, numbers right
     rank: int = 0  # columns are left out, the highest rank first; rank 0 always stays
-    narrowest: int = 0  # columns of the terminal that are enough; 0: as many as the widest cell takes
-    wraps: bool = False  # sentences of a narrower column go on below; else the middle is left out
+    narrowest: int = 0  # the fewest columns of the terminal for it; 0: as many as the widest cell takes
+    # if the column is narrow: True wraps sentences, False leaves out the middle of the text
+    wraps: bool = False
 
     @property
     def width(self) -> int:
@@ -113,7 +114,7 @@ def _wrapped_lines(lines: Iterable[str], room: int | None) -> Iterator[str]:
 
 
 def figures(rows: Sequence[tuple[str, int, str]], room: int) -> Iterator[str]:
-    """Yield names, numbers and remarks in three columns; a long remark goes on in its column."""
+    """Yield names, numbers and remarks in three columns; a long remark is wrapped inside its column."""
     names, numbers, remarks = zip(*rows, strict=True)
     counts = Column("", [f"{number:,}" for number in numbers])
     return table((Column("", names, is_text=True), counts, _remarks(remarks)), room)
@@ -124,7 +125,7 @@ def _remarks(cells: Sequence[str]) -> Column:
 
 
 def _most_important(parts: list[Column], room: int | None) -> list[Column]:
-    """Return the columns that are left if those are left out for which there is no room."""
+    """Return the columns that remain after leaving out columns for which there is no room."""
     while room is not None and _total(part.width for part in parts) > room:
         least = max(parts, key=lambda part: part.rank)
         if not least.rank:
@@ -161,7 +162,7 @@ def _rows(parts: Sequence[Column], room: int | None, *, is_ruled: bool = True) -
 
 
 def _widths(parts: Sequence[Column], room: int) -> list[int]:
-    """Return the width of each column; the first that can be narrower gives way first."""
+    """Return the width of each column; the first column that can be narrower is shortened first."""
     excess = _total(part.width for part in parts) - room
     widths = []
     for part in parts:

@@ -11,8 +11,8 @@ from unicodedata import combining, east_asian_width
 if TYPE_CHECKING:
     from typing import TextIO
 
-DEFAULT_COLUMNS = 80  # where the output is no terminal
-_FEWEST_COLUMNS = 20  # narrower terminals break the lines themselves
+DEFAULT_COLUMNS = 80  # used if the output is not a terminal
+_FEWEST_COLUMNS = 20  # narrower terminals are treated as this wide, and break the lines themselves
 
 
 def columns(text: str) -> int:
@@ -39,7 +39,7 @@ def fitting(text: str, start: int, room: int) -> int:
 def output_width(stream: TextIO | None = None) -> int | None:
     """Return the columns of $COLUMNS or of the terminal; None if the output goes to a file or a pipe.
 
-    Without a stream it is standard output.
+    The default for the stream is standard output.
     """
     given = os.environ.get("COLUMNS", "")
     found = int(given) if given.isdecimal() else 0

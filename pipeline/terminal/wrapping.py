@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _DOTS = "…"
-_END_SHARE = 3  # the end of a cut text gets one part in three of the room
+_END_SHARE = 3  # the end of a cut text gets 1/3 of the room
 
 
 def cut(text: str, room: int) -> str:
-    """Return a text that fits into `room` columns; of a longer one the middle is left out.
+    """Return a text that fits into `room` columns; the middle of a longer text is left out.
 
-    The beginning and the end of a host, a URL or a path both tell it from others.
+    Both the beginning and the end of a host, URL or path distinguish it from others.
     """
     if columns(text) <= room:
         return text

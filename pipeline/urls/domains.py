@@ -1,4 +1,4 @@
-"""The registrable domain of a host, by two rules for names without a public suffix."""
+"""The registrable domain of a host; there are two rules for names without a public suffix."""
 
 from __future__ import annotations
 

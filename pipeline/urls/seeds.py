@@ -43,7 +43,7 @@ class Seed:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a line, or a URL in it, is no seed."""
+    """Why a line, or a URL in it, cannot be a seed."""
 
     line: int
     reason: str

@@ -1,9 +1,10 @@
 """SURT: the key by which web archives sort and look up URLs (Sort-friendly URI Reordering Transform).
 
 https://docs.python.org:443/3/?b=2&a=1 becomes org,python,docs)/3?a=1&b=2. Programs that replay archives look
-a URL up by this key, so it must be the key of the library `surt` letter by letter: without scheme and www, in
-lower case, escapes brought to one form, and without the session ids that old servers put into URLs. (A test
-compares; the library itself is not needed to run, because it has no wheels and needs two other packages.)
+a URL up by this key, so it must equal the key of the library `surt` in every character: without scheme and
+www, in lower case, escapes brought to one form, and without the session ids that old servers put into URLs.
+(A test compares; the library itself is not needed to run, because it has no wheels and needs two other
+packages.)
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def _query(query: str) -> str:
 
 
 def _plain(text: str) -> bytes:
-    """Return some text without escapes, however often it was escaped."""
+    """Return a text without percent-escapes, even if it was escaped several times."""
     data, before = text.encode(), b""
     while data != before:
         data, before = unquote_to_bytes(data), data

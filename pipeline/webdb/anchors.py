@@ -45,8 +45,8 @@ class Anchors(NamedTuple):
 
 
 def heaviest(weights: Mapping[str, int], limit: int = MAX_ANCHORS) -> Anchors:
-    """Return the heaviest texts; among texts of equal weight the first ones in alphabetical order."""
-    if len(weights) == 1:  # most URLs have one text, and a round does this for every URL
+    """Return the heaviest texts; of texts with equal weight, the first in alphabetical order."""
+    if len(weights) == 1:  # a short cut: most URLs have one text, and a round calls this for every URL
         ((text, weight),) = weights.items()
         return Anchors((text,), (weight,) if weight > 1 else ())
     ranked = sorted(weights.items(), key=_rank)[:limit]
@@ -89,7 +89,7 @@ def sum_of(one: int, other: int) -> int:
 
 
 def pages_of(weight: int) -> int:
-    """Return how many pages a weight stands for; of boilerplate they are not counted."""
+    """Return how many pages a weight stands for; pages that link in boilerplate are not counted."""
     return weight - OUTSIDE if weight >= OUTSIDE else max(1, weight - BOILERPLATE)
 
 

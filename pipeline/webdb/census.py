@@ -1,6 +1,7 @@
 """The counters of a WebDB part, which the manifest of its newest layer keeps.
 
-They are counted while rows of the part are written: all rows, or those that differ from the part before.
+They are counted while rows of the part are written: either all rows, or only rows that differ from the part
+before.
 
     fetched, gone, …                     number of entries by status
     hosts                                number of hosts
@@ -40,13 +41,14 @@ if TYPE_CHECKING:
 
 HOSTS = "hosts"
 SEED_HOSTS = "seed hosts"
-MAX_SEED_HOSTS = 1000  # listed per part: every command reads the snapshot, so a long list is not kept there
+# the most hosts listed per part: every command reads the snapshot, so it must not have long lists
+MAX_SEED_HOSTS = 1000
 
 _SEED = "seed "
 _DUE = re.compile(r"due (\d+)-(\d+)")
 _STATUSES = frozenset(status.name.lower() for status in Status)
 _FIRST_RANGE = 15 * 60  # seconds
-_DOUBLINGS = 16  # of the first range: the last range but one ends after 682 days
+_DOUBLINGS = 16  # how often the length doubles: the last range but one ends after 682 days
 
 
 class DueRange(NamedTuple):
@@ -57,7 +59,7 @@ class DueRange(NamedTuple):
     entries: int
 
     def is_open(self, now: int) -> bool:
-        """Return whether some of the entries are due now, and others are not."""
+        """Return whether only a part of the entries is due now."""
         return self.first <= now < self.last
 
     def due(self, now: int) -> int:
@@ -101,14 +103,16 @@ class Census:
     """
 
     def __init__(self, name: str = "webdb", now: float | None = None) -> None:
-        import numpy as np  # takes a tenth of a second, and commands that only read a part do not need it
+        # importing it takes a tenth of a second, and commands that only read a part do not need it
+        import numpy as np
 
         self._name = name
         self._statuses = np.zeros(256, np.int64)
         self._due = _DueTimes(int(time.time() if now is None else now))
         self._host = b""
         self._hosts = 0
-        self._seeds: dict[str, int] = {}  # of the first MAX_SEED_HOSTS hosts that have one
+        # from host to its number of seeds, for the first MAX_SEED_HOSTS hosts with seeds
+        self._seeds: dict[str, int] = {}
         self._seed_hosts = 0
         self._is_seed_host = False
 
@@ -151,7 +155,7 @@ class Census:
 
 
 class OldHosts(Protocol):
-    """What a count of changes asks about the hosts of the part before."""
+    """The interface through which NextCensus asks for the hosts of the part before."""
 
     def has_host(self, host: bytes) -> bool:
         """Return whether the part has a URL of a host."""
@@ -171,7 +175,7 @@ class NextCensus:
     ) -> None:
         import numpy as np
 
-        self.new = 0  # URLs that the part before does not have
+        self.new = 0  # how many URLs are not in the part before
         self._name = name
         self._old = old
         self._statuses = np.zeros(256, np.int64)
@@ -237,7 +241,7 @@ def _named(statuses: NDArray[np.int64], name: str) -> dict[str, int]:
 
 
 class _DueTimes:
-    """Ranges of due times; of each range it holds the number of entries, the first and the last time."""
+    """Ranges of due times; for each range the number of entries, the first time and the last."""
 
     def __init__(self, now: int) -> None:
         import numpy as np
@@ -250,7 +254,7 @@ class _DueTimes:
 
     def add(self, due: NDArray[np.int64]) -> None:
         """Take the due times of some entries, in any order."""
-        due.sort()  # the rows of a block are few: sorting them takes less time than a search for each one
+        due.sort()  # a block has few rows: sorting them takes less time than one search per row
         ends = [*due.searchsorted(self._bounds, "right").tolist(), len(due)]
         start = 0
         for number, end in enumerate(ends):

@@ -1,4 +1,4 @@
-"""Which URLs and sitemaps are due; parts are read only where their counters do not say enough."""
+"""Which URLs and sitemaps are due; a part is read only if its counters do not tell."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WEEK = 7 * _DAY
 
 
 def count_due(store: Store, snapshot: Snapshot, now: int) -> int:
-    """Return how many URLs are due; reads only the parts whose counters leave it open."""
+    """Return how many URLs are due; reads only the parts whose counters do not tell exactly."""
     total = 0
     for partition, ranges in _ranges(snapshot).items():
         if not ranges or any(span.is_open(now) for span in ranges):
@@ -36,7 +36,7 @@ def count_due(store: Store, snapshot: Snapshot, now: int) -> int:
 
 
 def estimate_due(store: Store, snapshot: Snapshot, now: int) -> dict[int, int]:
-    """Return about how many URLs are due by partition: 0 only if none is due.
+    """Return about how many URLs are due per partition: 0 only if none is due.
 
     Partitions without a part are left out. Only parts of older releases, which have no counters of due
     times, are read.
@@ -52,7 +52,7 @@ def estimate_due(store: Store, snapshot: Snapshot, now: int) -> dict[int, int]:
 class DueCounts(msgspec.Struct, frozen=True):
     """How many URLs are due now, and how many more fall due within a day and within a week.
 
-    The counts are estimates while a range of due times has begun and not ended (census.py).
+    The counts are estimates while a range of due times has begun but not ended (census.py).
     """
 
     now: int

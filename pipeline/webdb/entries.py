@@ -56,7 +56,8 @@ def merge_entries(one: WebEntry, other: WebEntry) -> WebEntry:
 
 
 def _state(entry: WebEntry) -> tuple[int, int, int, int, int, int, str, str, int]:
-    # The other fields only break ties, in any fixed total order; of two new entries the one due sooner wins.
+    # The other fields only break ties, in any fixed total order. Of two new entries, the entry that is due
+    # sooner wins.
     return (
         entry.last_tried,
         entry.status,

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 _decode_summary = msgspec.msgpack.Decoder(HostSummary).decode
 
-TROUBLE = "trouble "  # the beginning of the counters of a table: its hosts that failed last, by kind
+# the prefix of counters of a table: how many hosts failed at the last request, by kind of failure
+TROUBLE = "trouble "
 
 
 def merge_hosts(
@@ -46,10 +47,11 @@ def merge_hosts(
     *,
     nobody_reached: bool = False,
 ) -> tuple[FileEntry, ...]:
-    """Write the next host table of a partition: the old one with the hosts of runs; a later run wins.
+    """Write the next host table of a partition: the old table with the hosts of runs; a later run wins.
 
     Hosts that are in no run keep their state. Without runs no file is written, and the old table stays. With
-    `nobody_reached` the hosts of the runs keep their old state too, but for the reason of their failure.
+    `nobody_reached` the hosts of the runs keep their old state too; only the reason of their failure is
+    updated.
     """
     if not runs:
         return ()
@@ -62,9 +64,9 @@ def merge_hosts(
 def open_hosts(
     store: Store, tables: Sequence[FileEntry], hosts: Collection[str], *, partition: int, round_number: int
 ) -> tuple[FileEntry, ...]:
-    """Write the next host table of a partition, in which these hosts may be asked at once.
+    """Write the next host table of a partition, in which the given hosts may be asked at once.
 
-    If none of them has to wait, no file is written, and the old table stays.
+    If none of these hosts has to wait, no file is written, and the old table stays.
     """
     known = ((host, state) for table in tables for host, state in read_hosts(store, table) if host in hosts)
     opened = ((host, state, state.without_back_off()) for host, state in known)
@@ -75,7 +77,7 @@ def open_hosts(
 def _write(
     store: Store, tables: Iterable[FileEntry], new: dict[bytes, bytes], partition: int, round_number: int
 ) -> tuple[FileEntry, ...]:
-    """Write a table: the old ones with new states of some hosts."""
+    """Write a table: the rows of the old tables, with new states of some hosts."""
     troubles: Counter[str] = Counter()
     rows = _counted(replaced_rows(table_rows(store, tables), sorted(new.items())), troubles)
     table = write_table(store, HOSTS, rows, partition=partition, round_number=round_number)
@@ -83,7 +85,7 @@ def _write(
 
 
 def failing_hosts(files: Iterable[FileEntry]) -> Counter[str]:
-    """Return how many hosts failed at their last request, by the kind of the failure; reads no table."""
+    """Return how many hosts failed at their last request, by the kind of the failure; no table is read."""
     kinds: Counter[str] = Counter()
     for entry in files:
         for name, hosts in entry.counters.items() if entry.kind == HOSTS else ():
@@ -133,7 +135,7 @@ def _counted(blocks: Iterable[Rows], troubles: Counter[str]) -> Iterator[Rows]:
             name = f"the host table, {key.decode('ascii', 'backslashreplace')}"
             troubles[_summary(name, value).trouble] += 1
         yield keys, values
-    del troubles[""]  # of hosts that have answered
+    del troubles[""]  # "" counts hosts that have answered
 
 
 def _summary(name: str, value: bytes) -> HostSummary:

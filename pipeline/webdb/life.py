@@ -67,7 +67,7 @@ from crawlctl.pipeline.webdb.recrawl_schedule import adapt, back_off, first_inte
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import RecrawlSettings
 
-# A server may send texts of any length; longer ones are not worth copying in every merge.
+# A server may send texts of any length; texts longer than this are not worth copying in every merge.
 MAX_VALIDATOR_CHARS = 500
 MAX_REASON_CHARS = 200
 CODE_GONE_FOR_GOOD = 410
@@ -91,8 +91,8 @@ REST_STATUS = {
 class Verdict(Enum):
     """What the state of other pages means for a page, besides its own outcomes."""
 
-    GIVES_WAY = 1  # the page that it names in its place leads it
-    LEADER_LOST = 2  # its leader has left the index, or has other content now
+    GIVES_WAY = 1  # the page that it names as canonical leads it
+    LEADER_LOST = 2  # its leader has left the index, or now has other content
 
 
 def next_state(
@@ -120,7 +120,7 @@ def next_state(
 
 
 def _again(entry: WebEntry) -> int:
-    """Return a time before the last answer of an imported page, so that the same answer counts once more."""
+    """Return a time before the last answer of an imported page, so that the same answer is applied again."""
     return max(0, min(entry.last_tried, entry.last_fetched) - 1)
 
 
@@ -200,7 +200,7 @@ def judged(entry: WebEntry, verdict: Verdict, now: int) -> WebEntry:
 
 
 def has_same_text(entry: WebEntry, outcome: Outcome) -> bool:
-    """Return whether the content of a page has the words that it had before; no words are never the same."""
+    """Return whether the content of a page has the same words as before; False if it has no words."""
     return outcome.signature != b"" and outcome.signature == entry.signature
 
 
@@ -255,7 +255,7 @@ def _failed(entry: WebEntry, settings: RecrawlSettings, wait: int | None = None)
 
 
 def _confirmed(entry: WebEntry, outcome: Outcome) -> bool:
-    """Return whether a live page counts as gone: servers sometimes answer 404 and 403 by mistake."""
+    """Return whether a live page now counts as gone: servers sometimes answer 404 or 403 by mistake."""
     return outcome.code == CODE_GONE_FOR_GOOD or (entry.tries > 0 and entry.code == outcome.code)
 
 
@@ -301,12 +301,12 @@ def _interval(entry: WebEntry, visited: WebEntry, settings: RecrawlSettings, key
     if entry.status not in VISITED and entry.status is not visited.status:
         return first_interval(pace)
     if entry.links_taken:
-        return entry.interval  # this visit was for the links that were left: too soon to learn about changes
+        return entry.interval  # this visit was only for remaining links: too soon to learn about changes
     leads_elsewhere = (visited.redirect_to, visited.named) != (entry.redirect_to, entry.named)
     changed = visited.last_changed > entry.last_changed or leads_elsewhere
     return adapt(pace, entry.interval, changed)
 
 
 def _bounded(validator: str) -> str:
-    # A validator that is cut off would be a wrong one.
+    # A validator that was cut off would be wrong.
     return validator if len(validator) <= MAX_VALIDATOR_CHARS else ""

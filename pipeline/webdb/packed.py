@@ -153,7 +153,8 @@ class LeadingColumns(NamedTuple):
 
 def leading_columns(values: Sequence[bytes], name: str = "webdb", offset: int = 0) -> LeadingColumns:
     """Return the first fields of packed entries as columns; no Python code runs per usual entry."""
-    import numpy as np  # takes a tenth of a second, and most users of this module do not need it
+    # importing it takes a tenth of a second, and most callers of this module do not need it
+    import numpy as np
 
     leading = b"".join(map(_leading_bytes, values))
     if len(leading) != len(values) * (_LEADING.stop - _LEADING.start):
@@ -193,7 +194,7 @@ def due_rows(
 ) -> list[tuple[bytes, bytes]]:
     """Return the keys and packed entries that are due and have at least the score of a `score_mark`.
 
-    A few entries with a lower score may be among them: those whose score is not at its usual bytes.
+    A few entries with a lower score may be among them: entries whose score is not at the usual bytes.
     """
     return [
         (key, value)
@@ -220,7 +221,7 @@ def plain_signature(value: bytes) -> bytes | None:
 
     None means that the entry has to be decoded: it names another page, or its signature is at other bytes.
     """
-    # One call per live entry of a merge, which is why it answers both questions.
+    # It answers both questions, because a merge calls it once per live entry.
     if value[_HEAD_OF_SIGNATURE] == _SIGNATURE_HEAD and _is_nameless(value):
         return value[_SIGNATURE]
     return None

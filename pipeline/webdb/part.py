@@ -36,14 +36,14 @@ class WebDbPart:
     """Reads a part; of each layer it keeps the index and the last block in which a key was looked up."""
 
     def __init__(self, store: Store, layers: Sequence[Layer]) -> None:
-        self.name = _name(store, layers)  # for errors
+        self.name = _name(store, layers)  # used in error messages
         self.layers = tuple(layers)  # the oldest first
         self._rows = [
             MapFileReader(store.open(layer.data.name), store.open(layer.index.name)) for layer in layers
         ]
 
     def blocks(self) -> Iterator[Block]:
-        """Return all rows in key order, many at a time."""
+        """Yield all rows in key order, in batches."""
         return overlaid([layer.blocks() for layer in self._rows])
 
     def packed(self, key: bytes) -> bytes | None:
@@ -79,7 +79,7 @@ class WebDbPart:
 
 
 def _name(store: Store, layers: Sequence[Layer]) -> str:
-    """Return the name of the only data file of a part, or of the folder of several."""
+    """Return the name of the part's data file; of several, the name of their folder."""
     if not layers:
         return WEBDB
     name = layers[0].data.name
@@ -89,8 +89,8 @@ def _name(store: Store, layers: Sequence[Layer]) -> str:
 class PartRows:
     """The rows of a partition for as long as a task works on it; a partition without a part has no rows.
 
-    A look at a single key or host may wait for the store. It happens within `own_work`, a context manager of
-    the caller, which tells its watchdog that the task is busy.
+    A look-up of a key or host may wait for the store. It runs inside `own_work`, a context manager of the
+    caller, which tells the caller's watchdog that the task is busy.
     """
 
     def __init__(
@@ -147,10 +147,10 @@ def lookup(store: Store, snapshot: Snapshot, url: str) -> WebEntry | None:
 def write_part(
     store: Store, blocks: Iterable[Rows], *, partition: int, round_number: int, number: int = 1
 ) -> tuple[FileEntry, ...]:
-    """Write rows, which come in key order, as the only layer of a part; without rows no files are written.
+    """Write rows, given in key order, as the only layer of a part; without rows no files are written.
 
-    `number` is that of the layer. It is above the numbers of the layers before if the index has to look at
-    the rows again, else the greatest of them.
+    `number` is the number of the layer. If the index must read the rows again, it is greater than the numbers
+    of all old layers; otherwise it is the greatest of these numbers.
     """
     census = Census()
     rows = write_layer(store, _counted(blocks, census), partition=partition, round_number=round_number)
@@ -167,7 +167,7 @@ def _counted(blocks: Iterable[Rows], census: Census) -> Iterator[Rows]:
 
 
 def write_layer(store: Store, blocks: Iterable[Rows], *, partition: int, round_number: int) -> Layer | None:
-    """Write rows, which come in key order, as a layer, still without counters; None without rows."""
+    """Write rows, given in key order, as a layer without counters; return None if there are no rows."""
     rows = iter(blocks)
     first = next(rows, None)
     if first is None:
@@ -180,7 +180,7 @@ def write_layer(store: Store, blocks: Iterable[Rows], *, partition: int, round_n
     ):
         for keys, values in chain((first,), rows):
             layer.extend(keys, values)
-    # The index counts no records, so that the records of all files of a kind can be added.
+    # The index file counts 0 records, so that the sum of the records of all files of a kind is right.
     return Layer(file_entry(data, WEBDB, partition, layer.records), file_entry(index, WEBDB, partition))
 
 

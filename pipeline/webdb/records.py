@@ -32,7 +32,8 @@ class Status(IntEnum):
     FORBIDDEN = 5  # 401 or 403, or robots.txt disallows it
     EXCLUDED = 6  # kept out of the index by our scope rules or by the page's own noindex
     FAILED = 7  # no usable answer in retry_limit tries in a row
-    DUPLICATE = 8  # `canonical` leads it: that page has the same content, or this page names it in its place
+    # its leader is `canonical`: a page with the same content, or the page that it names as canonical
+    DUPLICATE = 8
 
 
 LIVE = frozenset({Status.FETCHED, Status.UNCHANGED})
@@ -51,7 +52,7 @@ class WebEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     depth: int
     first_seen: int
     last_tried: int = 0  # time of the last outcome of any kind
-    last_fetched: int = 0  # content received, or confirmed by a 304
+    last_fetched: int = 0  # time at which content was received, or confirmed by a 304
     last_changed: int = 0
     interval: int = 0  # seconds between two visits
     tries: int = 0
@@ -62,15 +63,15 @@ class WebEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     anchors: tuple[str, ...] = ()  # see anchors.py
     reason: str = ""
     redirect_to: str = ""  # the target; in older stores also the page that a duplicate names in its place
-    canonical: str = ""  # of a duplicate: its leader; empty after the leader has left the index
+    canonical: str = ""  # for a duplicate: its leader; empty after the leader has left the index
     # The page that led here: the nearest to a seed, then first by URL; empty for a seed. Of an imported page:
     # its archive (scope/belonging.py).
     source: str = ""
     anchor_weights: tuple[int, ...] = ()
     links_taken: int = 0  # links taken so far, if a page has more links than one visit may take; else 0
     hops: int = 0  # the smallest number of redirects in a row that led here; 0 if a page links here
-    named: str = ""  # the page that this page names in its place (rel=canonical), followed or not
-    lastmod: int = 0  # the latest time of a change that a sitemap states, if it can be believed
+    named: str = ""  # the page that this page names as canonical (rel=canonical), whether we follow it or not
+    lastmod: int = 0  # the latest time of a change that a sitemap or feed states, if it is believable
 
     def is_due(self, now: float) -> bool:
         """Return whether the URL is to be fetched now."""
@@ -93,7 +94,7 @@ class WebEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def confirmable(self) -> bool:
-        """Whether a 304 is enough: it says that the content is what the crawl has used already.
+        """Whether a 304 is enough: it confirms content that the crawl has already used.
 
         If the crawl has kept nothing of the content, there would be nothing to index after a 304. An excluded
         page counts only if its last outcome was a fetch: then its own noindex keeps it out, not a rule of the
@@ -110,7 +111,7 @@ class WebEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
         The validators of a duplicate may be sent only while its leader is live, which select/validators.py
         finds out.
         """
-        # If links are left for this visit, a 304 would bring none of them.
+        # If this visit is for remaining links, a 304 would bring none of them.
         return (self.etag, self.last_modified) if self.confirmable and not self.links_taken else ("", "")
 
 
@@ -156,14 +157,14 @@ class Outcome(msgspec.Struct, frozen=True, array_like=True, gc=False):
     etag: str = ""
     last_modified: str = ""
     retry_after: int = 0  # seconds, from Retry-After
-    target: str = ""  # of a redirect; in older stores also the page that a DUPLICATE names
+    target: str = ""  # the target of a redirect; in older stores also the page that a DUPLICATE names
     canonical: str = ""
     reason: str = ""
     depth: int = 0  # used only if the URL was not known yet
     links_taken: int = 0  # as in a WebEntry
     named: str = ""  # as in a WebEntry
     imported: str = ""  # the source of the entry, if the page comes from an archive
-    is_outside: bool = False  # of a page from an archive: outside the scope, so it is not visited
+    is_outside: bool = False  # for a page from an archive: it is outside the scope, so it is not visited
 
 
 encode = msgspec.msgpack.Encoder().encode

@@ -22,7 +22,7 @@ def first_interval(pace: Pace) -> int:
 
 
 def adapt(pace: Pace, interval: int, changed: bool) -> int:
-    """Return the interval after `interval`; rounding never keeps it from changing."""
+    """Return the interval that follows `interval`; rounding never leaves it unchanged."""
     return _clamp(pace, int(interval * pace.shrink) if changed else ceil(interval * pace.grow))
 
 

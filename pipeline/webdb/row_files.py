@@ -34,7 +34,7 @@ decode_host = msgspec.msgpack.Decoder(HostState).decode
 def write_table(
     store: Store, kind: str, blocks: Iterable[Rows], *, partition: int, round_number: int
 ) -> FileEntry:
-    """Write keys and packed records, which come in key order, as one file."""
+    """Write keys and packed records, given in key order, as one file."""
     with (
         store.write(data_name(kind, partition, round_number)) as sink,
         SequenceFileWriter(sink, metadata={KIND_KEY: kind}) as table,
@@ -47,7 +47,7 @@ def write_table(
 def write_rows(
     store: Store, kind: str, rows: Mapping[bytes, bytes], *, partition: int, round_number: int
 ) -> FileEntry:
-    """Write packed records by key, which come in any order, as one file."""
+    """Write packed records by key, given in any order, as one file."""
     return write_table(store, kind, _sorted_batches(rows), partition=partition, round_number=round_number)
 
 
@@ -71,7 +71,7 @@ def table_rows(store: Store, tables: Iterable[FileEntry]) -> Iterator[Rows]:
 
 
 def replaced_rows(old: Iterable[Rows], new: list[tuple[bytes, bytes]]) -> Iterator[Rows]:
-    """Yield old rows and new rows in order, of a key that has both the new one; both are sorted."""
+    """Yield old and new rows in key order; if a key has both, its new row. Both inputs are sorted."""
     start = 0
     for keys, values in old:
         stop = bisect_left(new, (keys[-1] + b"\0",), start)

@@ -140,7 +140,7 @@ class _KeptWords:
         """Return all columns by new ordinal, except for `rows`."""
         return move_columns(self._members, self._documents, [name for name in WIDTHS if name != "rows"])
 
-    def slices(self, columns: Columns) -> Slices:  # a merge computes impacts from them
+    def slices(self, columns: Columns) -> Slices:  # a merge computes impacts from columns
         """Return the terms in byte order with their lists and ratings."""
         sources = [PostingSource(source.rated_slices(), new) for source, new in self._members]
         return merge_postings(sources, slice_positions(self._memory))
@@ -165,7 +165,7 @@ def _numbered(
 def _averages(shares: Iterable[SegmentShare], now: Sequence[float]) -> list[float]:
     """Return the averages that the impacts were computed with; if they differ, the furthest from today's.
 
-    So the new segment is written again as soon as one of the segments it is made of would have been.
+    So the new segment is rewritten as soon as one of its source segments would have been rewritten.
     """
     found = zip(*(one.segment.averages for one in shares), strict=True)
     return [

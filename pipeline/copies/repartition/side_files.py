@@ -46,7 +46,8 @@ def _tombstones(known: dict[str, Tombstones], segment: MovedSegment) -> Tombston
         if (old := known.get(name)) is not None:
             bits = np.unpackbits(np.frombuffer(old.bitmap, np.uint8), bitorder="little", count=len(new))
             dead[new[(new >= 0) & (bits != 0)]] = True
-            # Which documents got new anchors is not stored, so their share is estimated; a merge counts them.
+            # It is not stored which documents got new anchors, so their share is estimated; the next merge
+            # counts them.
             reanchored += -(-old.reanchored * int((new >= 0).sum()) // max(len(new), 1))
     bitmap = np.packbits(dead, bitorder="little").tobytes()
     return Tombstones(segment.name, segment.documents, int(dead.sum()), reanchored, bitmap)
@@ -78,7 +79,7 @@ def _priors(readers: Sequence[RangedSideFile], segment: MovedSegment) -> bytes |
 def move_groups(
     source: Store, destination: Store, share: Share, segments: Sequence[MovedSegment]
 ) -> tuple[FileEntry, ...]:
-    """Write the duplicate groups of a partition, without segments made of any that was never compared."""
+    """Write the duplicate groups of a partition, without segments whose sources were never compared."""
     files = share.files_of(GROUPS)
     known = read_groups(source, files)
     groups = [

@@ -1,9 +1,9 @@
 """Decides which files stay as they are when a crawl gets another number of partitions.
 
-An archive holds the answers of the hosts of one partition, in the order in which they came. No job looks for
-a page in it by partition, so writing terabytes of archives again would be useless. Each archive is copied as
-it is, and belongs to partition `old number mod partitions`; the tables of captures say where the answers of a
-URL lie. Ranks of hosts and domains belong to the whole crawl, and so do its own settings and its history.
+An archive holds the answers of the hosts of one partition, in the order in which they came. No job searches
+an archive by partition, so rewriting terabytes of archives would be useless. Each archive is copied as it is,
+and belongs to partition `old number mod partitions`; the tables of captures say where the answers of a URL
+are. Ranks of hosts and domains belong to the whole crawl, and so do its own settings and its history.
 """
 
 from __future__ import annotations

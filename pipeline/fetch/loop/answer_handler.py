@@ -93,7 +93,7 @@ class AnswerHandler:
             yield
 
     def parse_archived(self, visit: Visit) -> None:
-        """Have a page parsed that an earlier attempt has archived."""
+        """Submit a page to the parser that an earlier attempt has archived."""
         self._tools.run.adopt(visit)
         self._parse(visit)
 
@@ -190,7 +190,7 @@ class AnswerHandler:
         self._tools.planned.add(changed)
 
     def _answer_failed(self, answer: Answer, purpose: RequestPurpose, error: Exception) -> None:
-        """End a request whose answer made our code fail; other URLs of the host are not affected."""
+        """End a request whose answer caused an error in our code; other URLs of the host are not affected."""
         tools, handout = self._tools, purpose.handout
         if not self._is_reported:
             now = tools.clock.now()

@@ -1,4 +1,4 @@
-"""The main loop of a fetch task: hands out URLs politely, takes answers, saves runs in time.
+"""The main loop of a fetch task: starts requests politely, takes answers, saves runs in time.
 
 One thread does all of this. libcurl runs hundreds of transfers, a helper process parses (text/guarded), and
 between two calls pages are judged, archived and indexed. The loop never waits for one host: a dead host costs
@@ -128,7 +128,7 @@ class FetchLoop:
         nearest = self._tools.queue.next_time()
         if nearest is None or nearest >= self._bounds.deadline or not self._has_budget():
             return True
-        # Where the page budget is used up, other URLs are left as well, so nobody needs to wait for these.
+        # If the page budget is used up, other URLs are left too, so there is no need to wait for these.
         queue, is_full = self._tools.queue, self._tools.planned.is_full
         patience = _SOON if is_full and queue.has_answer else queue.patience()
         return nearest > self._clock.now() + patience and queue.only_failing_hosts_wait()
@@ -199,7 +199,7 @@ class FetchLoop:
             self._tools.run.judge(due.key, outcome)
 
     def _wait(self, *, asks: bool = True) -> None:
-        """Take the next answers and parsed pages, and save the run if it is full or its time has come.
+        """Take the next answers and parsed pages; save the run if it is full or round.flush_time is over.
 
         If the task still starts requests (`asks`), it waits no longer than until the next host may be asked.
         """

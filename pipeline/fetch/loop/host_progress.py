@@ -1,4 +1,4 @@
-"""HostWatch: how the hosts of a fetch task are doing, for the display of the driver."""
+"""HostWatch: the progress of the hosts of a fetch task, for the display of the driver."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.politeness.host_queue import HostQueue
     from crawlctl.pipeline.politeness.polite_queue import PoliteQueue
 
-_REST = 20  # a look at all hosts takes at most 1/20 of the time of the task
+_REST = 20  # looking at all hosts takes at most 1/20 of the time of the task
 
 
 class HostWatch:

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.text.documents.document import FetchedDocument, Parsed
     from crawlctl.pipeline.text.guarded.guard import Guard
 
-_HOST_BYTES = 4 << 20  # that may wait per host
-_MANY_BYTES = 32 << 20  # of all hosts; above this a host may have only _FEW_BYTES
+_HOST_BYTES = 4 << 20  # the most waiting bytes per host
+_MANY_BYTES = 32 << 20  # waiting bytes of all hosts; above this a host may have only _FEW_BYTES
 _FEW_BYTES = 256 << 10
-_MOST_BYTES = 64 << 20  # of all hosts; above this no host is asked at all
+_MOST_BYTES = 64 << 20  # waiting bytes of all hosts; above this no host is asked at all
 _SLOW_SITEMAP = 1.0  # CPU seconds; a sitemap of 50,000 pages, the most that are allowed, takes half of that
 _OVERHEAD = 4 << 10  # bytes of Python objects around a body
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TaskTools:
-    """All that one fetch task works with, from the first request to the last save.
+    """The objects of one fetch task, held from its first request to its last save.
 
     The state of the task is only in these objects. So the loop and the answer handler need not know each
     other's state: the loop asks the tools what is left to do, the answer handler changes them.
@@ -34,13 +34,13 @@ class TaskTools:
     config: Config
     clock: RunClock
     queue: PoliteQueue  # which host is asked next
-    planned: PlannedUrls  # what it is asked for
+    planned: PlannedUrls  # which URLs of the host are requested
     engine: Engine  # transfers
     parse_queue: ParseQueue  # answers that wait to be parsed
-    reader: PageReader  # what a parsed page means
+    reader: PageReader  # turns parsed pages into outcomes
     sitemaps: SitemapQueue
     rules: RuleMemory  # the robots.txt rules of all hosts
-    run: RunBuffer  # what is not saved yet
+    run: RunBuffer  # pages that are not saved yet
     saver: RunSaver
     tail: RoundTail  # whether the round ends early
     new_hosts: Set[bytes]  # hosts of which the task found URLs that the crawl did not know

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.webdb.part import PartRows
 
-_FEW = 100  # keys: to look them up takes less time than to read all rows of a large host
+_FEW = 100  # up to this number of keys, looking up each is faster than reading all rows of a large host
 
 
 def changed_pages(rows: PartRows, host: str, pages: Mapping[str, int | None], now: int) -> list[Due]:

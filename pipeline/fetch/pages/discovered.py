@@ -43,7 +43,7 @@ class Origin(NamedTuple):
 
 
 class _Discovered:
-    """One URL, with what the pages seen so far say about it."""
+    """One URL, with all facts about it from the pages seen so far."""
 
     __slots__ = ("anchors", "depth", "hops", "lastmod", "score", "seen", "source")
 
@@ -53,7 +53,7 @@ class _Discovered:
         self.lastmod = 0
 
     def see(self, origin: Origin) -> None:
-        """Add what another page says about the URL; webdb/entries.py has the same rules for the merge."""
+        """Add the facts of another page about the URL; webdb/entries.py has the same rules for the merge."""
         source, seen, depth, score, hops = origin
         if depth <= self.depth and (depth, source) < (self.depth, self.source):
             self.depth, self.source = depth, source
@@ -67,7 +67,7 @@ class DiscoveredUrls:
 
     def __init__(self) -> None:
         self._finds: dict[bytes, _Discovered] = {}
-        self.memory = 0  # bytes, estimated
+        self.memory = 0  # an estimate of the bytes of memory
 
     def __len__(self) -> int:
         return len(self._finds)

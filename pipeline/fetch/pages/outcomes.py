@@ -93,12 +93,12 @@ def reason_of_failure(answer: Answer) -> str:
 
 
 def is_reached(answer: Answer) -> bool:
-    """Return whether a connection to the host was made, whatever came of it."""
+    """Return whether a connection to the host was made, even if the request failed later."""
     return answer.error is None or answer.error.kind not in _NOT_REACHED
 
 
 def is_our_fault(answer: Answer) -> bool:
-    """Return whether a request failed because of us, before the host could answer."""
+    """Return whether a request failed by an error on our side, before the host could answer."""
     return answer.error is not None and answer.error.kind is ErrorKind.INTERNAL and not answer.status
 
 

@@ -1,9 +1,9 @@
 """Turns a parsed page into its outcome, the document to index, and the URLs it links to.
 
-The page may redirect (meta refresh), ask not to be indexed (noindex), or name another page in its place
-(canonical). These are checked in this order. A page that names another page, or has the same text as another
-page, is indexed all the same. The WebDB merge decides later which of them stays in the index, because only
-the merge knows the outcome of both (webdb/merge/review.py).
+The page may redirect (meta refresh), ask not to be indexed (noindex), or name another page as canonical.
+These are checked in this order. A page that names another page, or has the same text as another page, is
+indexed all the same. The WebDB merge decides later which of them stays in the index, because only the merge
+knows the outcome of both (webdb/merge/review.py).
 
 Redirects, whether by status or by meta refresh, are followed one per round. So a counter must end endless
 chains: a URL carries the number of redirects in a row that led to it, and after fetch.max_redirects the next
@@ -55,7 +55,7 @@ class Visit(NamedTuple):
     url: str
     entry: WebEntry
     answer: Answer
-    capture: CaptureRecord | None = None  # where an imported answer lies
+    capture: CaptureRecord | None = None  # the place of an imported answer in its archive
 
 
 class PageReader:
@@ -108,7 +108,7 @@ class PageReader:
         return outcome, _document(visit, parsed, self._explicit)
 
     def feed(self, visit: Visit, content: SitemapContent, fresh: DiscoveredUrls, max_links: int) -> Outcome:
-        """Return the outcome of a feed that was fetched as a page; it is no document.
+        """Return the outcome of a feed that was fetched as a page; a feed is not indexed as a document.
 
         At most `max_links` of its entries are taken, like the links of a page.
         """

@@ -1,7 +1,8 @@
 """Builds a run: documents go in, the files of a run come out.
 
-Documents wait in a batch until there are enough of them to be cut into words together. Records and links are
-compressed as they come. Each word takes four bytes until the run is written, and eight while it is written.
+Documents wait in a batch until there are enough documents to be cut into words together. Records and links
+are compressed at once. Each word takes four bytes of memory until the run is written, and eight bytes while
+it is written.
 """
 
 from __future__ import annotations
@@ -38,12 +39,13 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.text.documents.page import PageDetails
 
-BATCH_BYTES = 2 << 20  # of text, some 300,000 words: more do not fit the caches
+# bytes of text per batch, about 300,000 words: more do not fit into the caches of the CPU
+BATCH_BYTES = 2 << 20
 MAX_RUN_POSITIONS = 1 << 25
 
-_WORKING_BYTES = 32 << 20  # taken for a moment while a batch is cut into words
-_RECORD_BYTES = 1000  # of a record besides its text, sketch and details
-_SECTION_BYTES = 80  # of the objects around the strings of a section
+_WORKING_BYTES = 32 << 20  # memory that is needed for a short time while a batch is cut into words
+_RECORD_BYTES = 1000  # bytes of a record besides its text, sketch and details
+_SECTION_BYTES = 80  # bytes of the objects around the strings of a section
 _NO_LENGTHS = Lengths()
 
 
@@ -66,14 +68,14 @@ class RunBuilder:
 
     @property
     def memory(self) -> int:
-        """An estimate of the bytes held and worked with; writing takes some four bytes per word more."""
+        """An estimate of the memory in use, in bytes; writing takes about four bytes per word more."""
         stored = sum(file.__sizeof__() for file in self._files)
         numbered = self._vocabulary.memory + self._keywords.memory + self._words_bytes
         return self._batch.memory + stored + numbered + _WORKING_BYTES
 
     @property
     def full(self) -> bool:
-        """Whether the run has to be written before another document is added, even if memory is left."""
+        """Whether the run must be written before another document is added, even if there is memory left."""
         return (
             self.documents >= MAX_DOCUMENTS
             or self._positions + self._batch.bytes > MAX_RUN_POSITIONS
@@ -127,7 +129,7 @@ class RunBuilder:
         return self._stored.entries(written, partition)
 
     def _slices(self) -> Iterator[tuple[ByteStrings, Lists]]:
-        """Yield the terms and their lists, in the order of terms; uses up the words."""
+        """Yield the terms and their lists, in the order of terms; the words are consumed."""
         yield from self._keywords.slices()
         terms, ranks = self._vocabulary.sorted_terms()
         for found, lists in inverted(self._drained_words(), ranks, self._vocabulary.stems()):
@@ -144,7 +146,7 @@ class _Batch:
     """Documents that wait to be cut into words together, in the order of their ordinals from `first` on."""
 
     def __init__(self, first: int) -> None:
-        self.bytes = 0  # of the words
+        self.bytes = 0  # bytes of the words
         self.links: list[bytes] = []  # packed
         self.sketches: list[bytes] = []
         self._first = first

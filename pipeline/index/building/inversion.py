@@ -45,15 +45,15 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.building.vocabulary import Vocabulary
     from crawlctl.pipeline.index.segment.stored_documents import Document
 
-_DOCUMENT_BITS = 17  # which leaves 24 for terms
+_DOCUMENT_BITS = 17  # this leaves 24 bits for terms
 MAX_DOCUMENTS = 1 << _DOCUMENT_BITS
 SLICE_POSITIONS = 200_000
 
-_SAMPLES = 1000  # keys of a slice that are looked at to decide where to cut
+_SAMPLES = 1000  # how many keys per slice are sampled to decide where to cut
 _TERM_SHIFT = POSITION_BITS + _DOCUMENT_BITS
 _FIRST_MARK = (1 << 64) - (1 << _TERM_SHIFT)
 _MARK = _FIRST_MARK - (1 << 64)  # the same bits in a signed number
-ALL_OF_FIELD = ~((1 << OFFSET_BITS) - 1)  # of a position: all but the offset in the field
+ALL_OF_FIELD = ~((1 << OFFSET_BITS) - 1)  # a mask for positions: all bits but the offset in the field
 
 END_MARK = b" " + FIELD_END + b" "
 BREAK_MARK = b" " + BREAK + b" "
@@ -223,7 +223,7 @@ def _form_keys(
 
 
 def _within_bodies(beside: SideTerms, ends: IndexArray) -> SideTerms:
-    """Return the terms beside words without those that would lie behind the end of a body.
+    """Return the terms beside words, without terms that would lie behind the end of a body.
 
     A search numbers the words of all bodies and leaves no room behind a body; other fields have room.
     """
@@ -245,7 +245,7 @@ def side_positions(positions: Int64Array, beside: SideTerms) -> tuple[Int64Array
 
 
 def without_repeats(keys: UInt64Array) -> UInt64Array:
-    """Return sorted keys, each once: a part of an identifier may also be the word behind the identifier."""
+    """Return sorted keys without repetitions: a part of an identifier may also be the word behind it."""
     return keys[np.append(True, keys[1:] != keys[:-1])] if len(keys) else keys
 
 

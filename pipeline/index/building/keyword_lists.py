@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.segment.stored_documents import Document
 
 SLICE_TERMS = 10_000
-_TERM_BYTES = 300  # of the objects that hold a term and its list
+_TERM_BYTES = 300  # bytes of the objects that hold a term and its list
 _POSTING_BYTES = 8
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 MAX_TERMS = 1 << 24
 
-# These bytes are never part of UTF-8; no term has their numbers.
+# These bytes never occur in UTF-8; their numbers are not used for terms.
 FIELD_END = b"\xff"
 BREAK = b"\xfe"
 FIELD_END_NUMBER = 0
@@ -363,7 +363,7 @@ def _with_capitals_signs_or_accents(chunks: ByteStrings) -> IndexArray:
 
 
 def _are_plain(chunks: ByteStrings) -> BoolArray:
-    """Return which chunks are one word as they are, being in ASCII."""
+    """Return which chunks are a single ASCII word, unchanged."""
     octets, starts, lengths = chunks.octets, chunks.starts, chunks.lengths
     plain: BoolArray = lengths <= MAX_CHARACTERS
     for edge in (starts, starts + lengths - 1):

@@ -1,7 +1,7 @@
 """Inverts the anchors of the documents of a new segment: one more source of its posting lists.
 
 The anchors of a page are one of its fields. They are cut into words in the language of the page. When the
-memory is full, posting lists are written to a temporary file, which becomes a source of its own.
+memory is full, posting lists are written to a temporary file, which becomes another source.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class AnchorWords:
         return lengths
 
     def sources(self) -> list[Slices]:
-        """Return one source per file on disk and one for the rest; uses all of them up."""
+        """Return one source per file on disk and one for the rest; all of them are consumed."""
         self._cut()
         return [*map(_read_back, self._spilled), self._slices()]
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import IndexSettings
     from crawlctl.pipeline.index.segment.postings.posting_arrays import Lists
 
-_BODY = 0  # its index among the fields
+_BODY = 0  # the index of the field "body"
 _PAGE_MASK = (1 << ANCHOR) - 1  # the bits of all fields of a page
 _ANCHOR_BIT = np.uint8(1 << ANCHOR)
 

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.segment.dictionary_layers import LayerFiles
 
 MAX_LAYERS = 4
-SMALL_LAYER = 1 << 16  # terms; to write so many again takes less than a tenth of a second
+SMALL_LAYER = 1 << 16  # terms; rewriting this number of terms takes less than a tenth of a second
 
 _LEAST_RATIO = 2.0
-_MOST_DEAD = 0.5  # of the terms of a layer
+_MOST_DEAD = 0.5  # the share of the terms of a layer
 
 
 def plan_layer(segments: Mapping[str, int], layers: Sequence[LayerFiles]) -> list[str]:

@@ -24,7 +24,7 @@ PARTITION_KINDS = (*RUN_KINDS, SEGMENTS, DELETED, PRIORS)  # the files that a me
 
 
 class IndexOrder(StoreOrder, frozen=True, kw_only=True):
-    """What is the same for all tasks of a merge; it reaches them as a file."""
+    """The part of the order that is the same for all tasks of a merge; they read it from a file."""
 
     command: ClassVar[str] = "crawlctl merge"
 

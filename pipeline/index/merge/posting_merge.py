@@ -39,7 +39,7 @@ _INDEX = np.uint64((1 << POSITION_BITS) - 1)
 
 
 class PostingSource(NamedTuple):
-    """The posting lists of a run, of a segment or of anchors, and what becomes of its documents.
+    """The posting lists of a run, a segment or anchors, and the new ordinals of its documents.
 
     `ordinals` leads from the ordinals of the source to those of the new segment, -1 for a document that does
     not go there. Without it the ordinals are those of the new segment already.

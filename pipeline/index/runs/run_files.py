@@ -33,8 +33,9 @@ MARKS_KEY = "crawlctl.marked_terms"  # in the header of postings: terms are mark
 
 FORMS_KEY = "crawlctl.word_forms"  # in the header of postings: words as they are written are terms too
 
-DOCS_BLOCK_BYTES = 16 << 10  # small: a look-up inflates one block; blocks of 64 kB are 5 % smaller in all
-# Large: one list may hold all positions of a run.
+# small, because a look-up decompresses a block; with blocks of 64 kB the file would be 5 % smaller
+DOCS_BLOCK_BYTES = 16 << 10
+# Large, because one list may hold all positions of a run.
 MAX_POSTINGS_BLOCK_BYTES = 128 << 20
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.writer import StoreWriter
 
-_BLOCK_BYTES = 256 << 10  # of heads and links
+_BLOCK_BYTES = 256 << 10  # the block size of heads and links
 
 
 class StoredFiles(NamedTuple):
@@ -79,7 +79,7 @@ class StoredFields:
         self._link_counters["nofollow"] += sum(map(count_nofollow, links))
 
     def close(self) -> None:
-        """Write what is still held to the files."""
+        """Write the records that are still in memory to the files."""
         self._docs.close()
         self._heads.close()
         self._links.close()

@@ -1,4 +1,4 @@
-"""The columns of a segment: the numbers that are known of each document, by ordinal.
+"""The columns of a segment: numbers of each document, by ordinal.
 
     head      8 bytes that name the format, and the number of documents (4 bytes, little-endian)
     columns   all of COLUMNS one after the other: one number per document, little-endian
@@ -37,14 +37,14 @@ COLUMNS = {
     "anchors": 4,  # CRC-32 of the anchors that were indexed
     "languages": 4,  # the letters of the language code
     "flags": 1,  # NOT_FETCHED, and in the bits above the quality of the page (index/static_quality.py)
-    "characters": 4,  # of the URL
+    "characters": 4,  # how many characters the URL has
     "explicit": 1,  # how explicit the page is (text/words/explicit.py); not in files of the first format
 }
 NOT_FETCHED = 1  # the flag of pages of the frontier
 
 _MAGIC = b"CRWLCOL2"
 _FIRST_MAGIC = b"CRWLCOL1"
-_ADDED = ("explicit",)  # the columns that the first format has not; all their numbers are 0 there
+_ADDED = ("explicit",)  # columns that the first format lacks; in its files all these numbers are 0
 _HEAD = Struct("<8sI")
 _NUMBER = Struct("<I")
 _CODES: dict[int, Literal["B", "I", "Q"]] = {1: "B", 4: "I", 8: "Q"}
@@ -118,7 +118,7 @@ class ColumnReader:
         """Return the table of hosts."""
         start = self._starts[_ADDED[0]] if self._is_of_first_format() else self._end
         length = self._source.size - start - _NUMBER.size
-        data = self._sound(start, max(length, _NUMBER.size))  # at least the number of hosts is there
+        data = self._sound(start, max(length, _NUMBER.size))  # reads at least the number of hosts
         count = _NUMBER.unpack_from(data)[0]
         names_at = _NUMBER.size * (1 + count)
         names = data[names_at:].split(b"\n") if count else []

@@ -1,4 +1,4 @@
-"""The compound file: copies of what every query reads, so that a remote store is asked for it once.
+"""The compound file: copies of the bytes that every query reads, so that one request fetches all of them.
 
 The name is Lucene's. A query needs the sparse index of the dictionary, tombstones, priors, duplicate groups
 and more, of every partition and segment: on S3 each is a request. The compound file of a snapshot holds
@@ -37,7 +37,7 @@ _HEAD = Struct("<II")
 
 
 class _Copied(msgspec.Struct, frozen=True, array_like=True):
-    """One range: of which file, from which offset on, its length in bytes, and its checksum."""
+    """One range: the name of its file, its offset, its length in bytes, and its checksum."""
 
     file: str
     start: Count

@@ -6,8 +6,8 @@ may be in each of them: a look-up asks all layers and joins what they have.
 In a layer, one MapFile per shard; the shards are ranges of terms. The value of a term has, for each segment
 with the term, the number of the segment in this layer (2 bytes, big-endian) and the term info there
 (term_info.py). The header says which segment has which number, and where the shards begin. Blocks are small,
-since a look-up inflates one block. Readers number the segments of all layers in the order of their names, and
-pass over those that are no longer in the snapshot.
+because a look-up decompresses a block. Readers number the segments of all layers in the order of their names,
+and ignore segments that are no longer in the snapshot.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Dictionary:
     """All layers of a dictionary; raises CorruptFile if one is damaged.
 
     The header and the sparse index of a shard are read once, when first needed; then a look-up reads a block
-    of each layer. `live` names the segments that count; without it all do.
+    of each layer. `live` names the segments that count; without it all segments count.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Dictionary:
 
     @cached_property
     def layers(self) -> list[AskedLayer]:
-        """The layers that have live segments, each of which answers for its own; the newest first."""
+        """The layers with live segments, the newest first; a layer answers for its own segments."""
         left = {name: number for number, name in enumerate(self.segments)}
         layers = []
         for opened in self._opened:
@@ -106,7 +106,7 @@ class Dictionary:
 
 
 def joined(infos: Sequence[list[TermInfo]]) -> list[TermInfo]:
-    """Return what several layers have of a term as one list, in the order of segment numbers."""
+    """Return the term infos that several layers have of a term, in the order of segment numbers."""
     having = [some for some in infos if some]
     if len(having) < 2:
         return having[0] if having else []
@@ -114,7 +114,7 @@ def joined(infos: Sequence[list[TermInfo]]) -> list[TermInfo]:
 
 
 class AskedLayer:
-    """An open layer, and what the segments that it answers for are called in the whole index."""
+    """An open layer, and the numbers in the whole index of the segments that it answers for."""
 
     def __init__(self, opened: _OpenLayer, numbers: list[int]) -> None:
         self._opened = opened

@@ -1,8 +1,8 @@
 """The layers of a dictionary, as manifests know them: which files are a layer, and which segments it covers.
 
-A merge of the index writes the terms of its new segments as a new layer, so that it does not write those of
-all other segments again. A layer never changes. Some of its segments may have been merged away since: it is
-not asked about them. Of two layers that cover a segment the newer one is asked.
+A merge of the index writes the terms of its new segments as a new layer, so that it does not rewrite the
+terms of all other segments. A layer never changes. If some of its segments were merged away later, they are
+ignored. If two layers cover a segment, the newer layer answers for it.
 
 Counters in the manifest say all this. The dictionary of an older version has no counters: it is one layer
 with all segments, and the next merge writes them all as a layer with counters.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
 
 LAYER = "layer"  # the counter of every file of a layer
-FIRST_LAYER = 1  # of a dictionary that is written at once
+FIRST_LAYER = 1  # the number of the layer of a dictionary that is written as a whole
 
 # Counters of the data of the first shard.
 _TERMS_OF = "terms of "  # and the name of a segment
@@ -33,7 +33,7 @@ _FRONTIER = "frontier limit"
 
 
 class LayerFiles(NamedTuple):
-    """A layer of the dictionary; a higher number is newer, and 0 is that of an older version."""
+    """A layer of the dictionary; a higher number is newer; a dictionary of an older version has number 0."""
 
     number: int
     files: tuple[FileEntry, ...]

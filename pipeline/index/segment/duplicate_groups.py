@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
 
-BY_RANKS = "by ranks"  # counter: which ranks have chosen the representatives of the groups
+BY_RANKS = "by ranks"  # a counter: stands for the ranks by which the representatives of groups were chosen
 
 
 class DuplicateGroups(msgspec.Struct, frozen=True, array_like=True, dict=True):
     """The grouped documents of one segment; most documents are in no group."""
 
-    segment: str  # its name
+    segment: str  # the name of the segment
     packed_ordinals: bytes
     packed_groups: bytes
 

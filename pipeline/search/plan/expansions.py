@@ -32,8 +32,8 @@ _LOOKED_UP = 64
 def prefix_entry(prefix: str, lexicon: Lexicon) -> Entry:
     """Return the entry of all words (as written) that begin with a prefix; if too many, the most frequent.
 
-    Segments of older versions have no such terms. There the entry has the stems that begin with the prefix,
-    and the stems of the prefix itself.
+    In segments of older versions, which have no such terms, it has the stems that begin so, and those of the
+    prefix itself.
     """
     rows = list(islice(lexicon.beginning_with(prefix.encode()), _MAX_LOOKED_AT + 1))
     is_cut = len(rows) > _MAX_LOOKED_AT

@@ -53,9 +53,9 @@ class Entry(msgspec.Struct, frozen=True):
 
     terms: tuple[bytes, ...]
     infos: Mapping[int, tuple[TermInfo, ...]]  # by segment
-    postings: int  # the number of postings in all of these lists
+    postings: int  # in all of these lists
     is_telling: bool  # says what a document is about; False for a stop word
-    notice: str = ""  # a message to the user about these terms, or ""
+    notice: str = ""  # what a user should know about these terms
 
 
 class WordTerms:

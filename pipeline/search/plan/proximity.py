@@ -47,8 +47,8 @@ class Proximity(Step, frozen=True, eq=False):
     """The words of a query that rank, in their order, and the distances at which they were typed."""
 
     words: tuple[Terms, ...]
-    offsets: tuple[int, ...]  # the place of each word in the query, counted in words, stop words included
-    length: int  # the number of words of the query
+    offsets: tuple[int, ...]  # of each word in the query, in words, stop words included
+    length: int  # of the query, in words
     quality_weight: int = 0  # what a quality of 1/255 adds to the score
 
     @property

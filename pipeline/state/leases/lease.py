@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
 TRIES = 10
-RENEWALS = 3  # a record is renewed every ttl / RENEWALS seconds
-RETRIES = 10  # after a failed renewal, every ttl / RETRIES seconds
+RENEWALS = 3  # the lease is renewed every ttl / RENEWALS seconds
+RETRIES = 10  # after a failed renewal, it is tried again every ttl / RETRIES seconds
 
 _BOOT_TIME: int | None = getattr(time, "CLOCK_BOOTTIME", None)  # of Linux
 
@@ -63,7 +63,7 @@ _BOOT_TIME: int | None = getattr(time, "CLOCK_BOOTTIME", None)  # of Linux
 def hold_lease(store: Store, ttl: float, command: str, *, on_full_disk: bool = False) -> Iterator[Lease]:
     """Take the lease of a store for `ttl` seconds, renew it meanwhile, and give it back at the end.
 
-    With `on_full_disk` it can be taken on a full disk too, in the space that is reserved for `crawlctl gc`.
+    With `on_full_disk` it can be taken on a full disk too, in space that is reserved for `crawlctl gc`.
     """
     lease = Lease(store, ttl, command, on_full_disk=on_full_disk)
     lease.acquire()
@@ -74,7 +74,7 @@ def hold_lease(store: Store, ttl: float, command: str, *, on_full_disk: bool = F
         renewer.start()
         yield lease
     finally:
-        if lease.is_own:  # otherwise this is a fork that is about to exit
+        if lease.is_own:  # otherwise this is a forked process that is about to exit
             ended.set()
             renewer.join(ttl / RENEWALS)
             if not renewer.is_alive():  # if the store does not answer, the lease expires by itself
@@ -88,12 +88,12 @@ def _keep_renewing(lease: Lease, ttl: float, ended: threading.Event) -> None:
         try:
             lease.renew()
             pause = ttl / RENEWALS
-        except CrawlctlError:  # it can be tried again until another process takes the lease
+        except CrawlctlError:  # the renewal is tried again until another process takes the lease
             pause = ttl / RETRIES
 
 
 def running_time() -> float:
-    """Return seconds of a clock that also counts while the machine sleeps, and that cannot be set."""
+    """Return the seconds of a clock that cannot be set and also runs while the machine sleeps."""
     return time.monotonic() if _BOOT_TIME is None else time.clock_gettime(_BOOT_TIME)
 
 
@@ -238,7 +238,7 @@ class Lease:
                 record = read_record(self._store, number)
             except MissingFile:
                 return False
-            # It is ours too if an earlier try succeeded although the store reported a failure.
+            # The record is also ours if an earlier try succeeded although the store reported a failure.
             if record.owner != self._owner:
                 return False
             fresh_until = min(fresh_until, self._elapsed() + record.expires - self._clock())

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.store.base import Store, StoredFile
 
-LOOKS = 10  # tries to read the newest record; a try fails only if the record was deleted meanwhile
+# how often reading the newest record is tried; a try fails only if the record was deleted meanwhile
+LOOKS = 10
 CLOCK_SKEW = 10.0  # seconds by which the clocks of two machines may differ
 LONGEST_TTL = 900.0
-REMEMBERED = 2 * LONGEST_TTL  # seconds that a record is kept after the next one was created
+REMEMBERED = 2 * LONGEST_TTL  # seconds that a record is kept after the next record was created
 
 
 class LeaseRecord(msgspec.Struct, frozen=True):
@@ -102,5 +103,5 @@ def busy(store: Store, record: LeaseRecord) -> StoreBusy:
 
 
 def too_fast(store: Store) -> StoreBusy:
-    """Return the error for a lease that others keep taking."""
+    """Return the error for a lease that other processes take again and again."""
     return StoreBusy(f"{store.uri}: the lease changes hands too fast; run the command again later")

@@ -1,9 +1,9 @@
-"""LiveStatus: what the command that holds the lease does now, `live/00000012-<owner>.json`.
+"""LiveStatus: the progress of the command that holds the lease, `live/00000012-<owner>.json`.
 
 A store has no files that change, so each status is a new file with the next number; the one before it is
 deleted after that. A reader takes the highest number, and looks again if it was deleted meanwhile. The name
-has the owner of the lease: a status counts only as long as its owner holds the lease. So what a killed
-command has left behind is never taken for a running one.
+has the owner of the lease: a status counts only as long as its owner holds the lease. So the status of a
+killed command is never taken for the status of a running command.
 
 The file is not a part of the crawl. No snapshot names it, its loss does no harm, and it may hold names of
 hosts and URLs, because it is deleted when the command ends, by the next command, or by `crawlctl gc`.
@@ -28,16 +28,17 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.leases.lease_records import LeaseRecord
     from crawlctl.pipeline.store.base import Store
 
-LOOKS = 5  # tries to read the newest status; one fails only if the next was published meanwhile
+# how often reading the newest status is tried; a try fails only if the next was published meanwhile
+LOOKS = 5
 
 
 class LiveStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """How far the command is; the names are those of `crawlctl status --watch --json`."""
+    """The progress of a command; the names are the names in `crawlctl status --watch --json`."""
 
     command: str
     published: Moment
     every: float  # seconds between two statuses
-    step: str = ""  # its title; empty between two steps
+    step: str = ""  # the title of the step; empty between two steps
     began: Moment = 0.0  # when the step began
     unit: str = ""
     done: int = 0
@@ -52,18 +53,18 @@ class LiveStatus(msgspec.Struct, frozen=True, kw_only=True):
     asking: int = 0  # hosts with a request in progress
     waiting: int = 0  # hosts that must not be asked yet
     failing: int = 0  # hosts whose last request failed
-    hosts: tuple[HostProgress, ...] = ()  # the hosts that need the longest
-    urls: tuple[UrlProgress, ...] = ()  # under way, the oldest ones first
-    said: str = ""  # the last line that the command has said
+    hosts: tuple[HostProgress, ...] = ()  # the hosts that will take the longest
+    urls: tuple[UrlProgress, ...] = ()  # URLs being fetched, the longest first
+    said: str = ""  # the last line that the command has printed
 
 
 @dataclass(frozen=True)
 class LiveView:
-    """What a store says about the command that uses it.
+    """The lease and the live status of a store, read together.
 
     `holder` is the lease record if a command holds the lease, or if the last holder has died; `status` is the
-    last that it has published, None if it has published nothing yet. A command is suspended if its lease has
-    run out and its process, on this machine, has not ended: it may still go on.
+    last status that it has published, None if there is none yet. A command is suspended if its lease has run
+    out and its process, on this machine, has not ended: it may still continue.
     """
 
     holder: LeaseRecord | None = None
@@ -78,9 +79,9 @@ class LiveView:
 
 
 def put_live(store: Store, number: int, owner: str, status: LiveStatus, last_good: int | None = None) -> None:
-    """Publish a status, and delete those from `last_good` on; without a number the one before it.
+    """Publish a status, and delete the statuses from `last_good` on (without it: the status before).
 
-    `last_good` is the number of the last status that was published without an error. Later ones may be there
+    `last_good` is the number of the last status that was published without an error. Later statuses may exist
     or not.
     """
     store.put_passing(live_name(number, owner), msgspec.json.encode(status) + b"\n")
@@ -90,7 +91,7 @@ def put_live(store: Store, number: int, owner: str, status: LiveStatus, last_goo
 
 
 def drop_live(store: Store, number: int, owner: str, last_good: int | None = None) -> None:
-    """Delete the last status of an owner, and those before it that could not be deleted."""
+    """Delete the last status of an owner, and earlier statuses that could not be deleted before."""
     first = number - 1 if last_good is None else last_good
     store.delete_passing([live_name(one, owner) for one in range(max(1, first), number + 1)])
 
@@ -102,7 +103,7 @@ def drop_left_over(store: Store, owner: str) -> None:
 
 
 def look(store: Store, now: float) -> LiveView:
-    """Return what the store says about the command that uses it, or that has died while it did."""
+    """Return the view of the command that uses the store, or that has died while using it."""
     _, record = latest_record(store)
     if record is None or record.released:
         return LiveView()
@@ -130,5 +131,6 @@ def read_live(store: Store, owner: str) -> LiveStatus | None:
 def _decoded(data: bytes) -> LiveStatus | None:
     try:
         return msgspec.json.decode(data, type=LiveStatus)
-    except (msgspec.DecodeError, UnicodeDecodeError):  # of another version, or damaged: the next one comes
+    # of another version, or damaged: a new status will follow
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return None

@@ -22,7 +22,7 @@ _FORM = "write hdfs://namenode/folder, or hdfs:///folder where HADOOP_CONF_DIR n
 
 @dataclass(frozen=True)
 class HdfsAddress:
-    """A folder of HDFS, the web addresses of its namenodes, and the user for whom we ask."""
+    """A folder of HDFS, the web addresses of its namenodes, and the user name that requests carry."""
 
     uri: str
     path: str

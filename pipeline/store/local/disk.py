@@ -129,7 +129,7 @@ def _holds(path: Path, data: bytes) -> bool:
 
 
 def open_new(path: Path) -> int:
-    """Create a file that did not exist, and the folders above it; return its descriptor."""
+    """Create a new file, and the folders above it; return its descriptor."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     for _ in range(FOLDER_TRIES):
         with suppress(FileNotFoundError):

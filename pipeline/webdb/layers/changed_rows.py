@@ -1,7 +1,7 @@
-"""Which rows of a WebDB part have changed since a layer was the newest, for whoever wants to read only these.
+"""Which rows of a WebDB part have changed since a certain layer was the newest, so that only these are read.
 
-Remember `newest_number` of the files of a partition (layer.py) together with what you made of its part, and
-ask with it the next time.
+A caller stores the `newest_number` of the files of a partition (layer.py) together with its result, and
+passes it the next time.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 def changed_rows(store: Store, files: Iterable[FileEntry], since: int) -> WebDbPart | None:
     """Return the rows of a partition that were written since the layer with the number `since`, as a part.
 
-    It has each row once, as it is now, in key order; it may have no rows. A new score alone is no change.
-    None means that it is not known which rows have changed: the whole part was written, rows have left it,
-    or layers were merged that are older than the layer `since` and newer.
+    The part has each changed row once, in its current state, in key order; it may have no rows. A row with
+    only a new score has not changed. None means that the changed rows are not known: the whole part was
+    written, rows were removed, or a layer not newer than `since` was merged with a newer layer.
     """
     newer = [layer for layer in layers_of(files, store.uri) if layer.number > since]
     if any(layer.since <= since for layer in newer):

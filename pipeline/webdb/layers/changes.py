@@ -9,7 +9,7 @@ class Changed(NamedTuple):
     """Rows of the next part that differ from the old part, in key order, and other rows of the old part.
 
     `before` has the old packed entry of each changed row, None for a new URL. `kept` are packed entries that
-    stay as they are. Of a whole pass the changed rows and the kept entries are the next part.
+    have not changed. The changed rows and kept entries of a whole pass make up the next part.
     """
 
     keys: list[bytes]

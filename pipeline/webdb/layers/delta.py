@@ -42,7 +42,7 @@ def write_changes(
     round_number: int,
     indexed: int,
 ) -> tuple[FileEntry, ...]:
-    """Write the next part of a partition: all its layers, of which the newest one has the changed rows.
+    """Write the changed rows as the newest layer of a partition; return all layers of the next part.
 
     `files` is the part before, as `current_layers` returns it. `indexed` is the round in which the index was
     merged last. If no row has changed, nothing is written and nothing returned.
@@ -70,7 +70,7 @@ def _counted(changes: Iterable[Changed], census: NextCensus) -> Iterator[Rows]:
 
 
 def merged_layers(store: Store, layers: Sequence[Layer], indexed: int, *, partition: int) -> list[Layer]:
-    """Write one layer in the place of each group of layers that is due to be merged; return all layers."""
+    """Merge each group of layers that is due to be merged into one layer; return all layers."""
     after = {layer.number: layer for layer in layers}
     for group in due_merges(layers, indexed):
         for layer in group:

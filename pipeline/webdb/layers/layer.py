@@ -1,7 +1,7 @@
 """The layers of a WebDB part: which files they are, their order by age, and which of them are merged.
 
-A part is one or more MapFiles, its layers. A round writes the rows that it has changed as a new layer and
-leaves the others alone. Of a key that several layers have, the newest layer is right. The counters of the
+A part is one or more MapFiles, its layers. A round writes the changed rows as a new layer and does not touch
+older layers. If several layers have a key, the row in the newest of these layers counts. The counters of the
 data file of a layer say
 
     rows     the number of rows in the file
@@ -58,7 +58,7 @@ class Layer(msgspec.Struct, frozen=True):
 
     @property
     def number(self) -> int:
-        """The number by which layers sort by age."""
+        """The number of the layer; newer layers have greater numbers."""
         return self.data.counters.get(LAYER, 0)
 
     @property
@@ -72,7 +72,7 @@ class Layer(msgspec.Struct, frozen=True):
         return round_of(self.data.name)
 
     def without_totals(self) -> Layer:
-        """Return the layer as it stands below a newer one: its counters do not tell of the whole part."""
+        """Return the layer as it is below a newer layer: without the counters of the whole part."""
         own = {ROWS: self.rows, LAYER: self.number, SINCE: self.since}
         return replace(self, data=replace(self.data, records=0, counters=own))
 
@@ -106,7 +106,7 @@ def _unknown(where: str, names: list[str]) -> StoreError:
 
 
 def newest_number(files: Iterable[FileEntry]) -> int:
-    """Return the number of the newest layer among the files of one partition, -1 if there is none."""
+    """Return the number of the newest layer among the files of one partition; -1 if there is no layer."""
     return max((layer.number for layer in layers_of(files)), default=-1)
 
 
@@ -116,7 +116,7 @@ def indexed_round(files: Iterable[FileEntry]) -> int:
 
 
 def due_merges(layers: Sequence[Layer], indexed: int) -> list[Sequence[Layer]]:
-    """Return the layers of each merge that is due: neighbours, the oldest first.
+    """Return groups of layers to merge: each group has neighbouring layers, the oldest first.
 
     `indexed` is the round in which the index was merged last. Layers of later rounds are merged only among
     themselves.
@@ -128,7 +128,7 @@ def due_merges(layers: Sequence[Layer], indexed: int) -> list[Sequence[Layer]]:
 
 
 def first_to_merge(rows: Sequence[int]) -> int:
-    """Return the index of the first of some layers, by their rows, from which on all become one."""
+    """Return the index of the layer from which on all layers are merged into one, given their rows."""
     newer = sum(rows)
     for index, count in enumerate(rows):
         newer -= count

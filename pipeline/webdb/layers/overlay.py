@@ -1,7 +1,7 @@
-"""Reads the rows of several layers as one table, in key order; of a key that several have, the newest row.
+"""Reads the rows of several layers as one table, in key order; if several layers have a key, its newest row.
 
-Blocks between whose keys no other layer has a key are passed on as they are. So a large layer below a small
-one is read about as fast as alone.
+If no other layer has a key within the key range of a block, the block is passed on unchanged. So a large
+layer below a small layer is read about as fast as alone.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 MAX_ROWS = 4096
-_FEW = 16  # with at least as many rows below for each row above, rows are put into place one by one
+# if the lower layer has at least this many rows per row of the upper layer, rows are inserted one by one
+_FEW = 16
 
 
 def overlaid(layers: Sequence[Iterable[Block]]) -> Iterator[Block]:
     """Yield the rows of layers, the oldest first; a block has the offset of the oldest block in it."""
     nothing: Iterable[Block] = ()
-    # The small new layers are put together before they are laid over the large old ones.
+    # The small new layers are merged first, and then laid over the large old layers.
     return iter(reduce(lambda above, below: _pair(below, above), reversed(layers), nothing))
 
 
@@ -36,7 +37,7 @@ def _pair(below: Iterable[Block], above: Iterable[Block]) -> Iterator[Block]:
         else:
             last = low.last
             rows = high.gathered(last)
-            if high.block and high.first <= last:  # more rows than are gathered at once
+            if high.block and high.first <= last:  # there are more rows than are gathered at once
                 last = rows.keys[-1]
             yield _joined(low.take(last), rows)
     yield from low.rest()
@@ -44,7 +45,7 @@ def _pair(below: Iterable[Block], above: Iterable[Block]) -> Iterator[Block]:
 
 
 class _Ahead:
-    """The rows of a layer that are not taken yet."""
+    """The rows of a layer that were not taken yet, for one pass."""
 
     def __init__(self, blocks: Iterable[Block]) -> None:
         self._blocks = iter(blocks)
@@ -65,7 +66,7 @@ class _Ahead:
         return self.block.keys[-1] if self.block else b""
 
     def take(self, last: bytes) -> Block:
-        """Take the rows of this block up to a key."""
+        """Take the rows of the current block up to a key."""
         if self.block is None:
             return Block(0, [], [])
         block, start = self.block, self._start

@@ -1,4 +1,4 @@
-"""Decides which pages give way to the page that they name in their place (rel=canonical).
+"""Decides which pages give way to the page that they name as canonical (rel=canonical).
 
 The name is a hint of the site and may be wrong: the named page may be gone, redirect back, or name the first
 page. So a page that names another is indexed like any other page. It gives way only if the chain of names,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Hashes = NDArray[np.int64]
 
-_NO_PAGE, _LIVE = -2, -1  # where a name leads, if the named page has no name of its own
+_NO_PAGE, _LIVE = -2, -1  # where a chain of names ends: at a page that is not live, or at a live page
 _UNKNOWN, _IN_CHAIN, _YES, _NO = range(4)
 
 

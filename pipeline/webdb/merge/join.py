@@ -1,8 +1,8 @@
 """Joins an old part, discovered URLs and outcomes into the rows that a round changes.
 
 All three are sorted by WebDB key, so one sequential pass is enough. Most entries do not change in a round:
-the changed ones are found by bisection within a block, and the others are not decoded. An entry may also
-change because of other pages: verdicts (review.py) are applied last.
+the changed entries are found by bisection within a block, and all other entries are not decoded. An entry may
+also change because of other pages: verdicts (review.py) are applied last.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Change: TypeAlias = "tuple[bytes, list[Fresh | Outcome]]"
 
-MAX_ROWS = 4096  # about the most rows of one Changed
+MAX_ROWS = 4096  # about the most rows per Changed
 
 
 @dataclass
@@ -54,7 +54,7 @@ def part_changes(
 ) -> Iterator[Changed]:
     """Yield how the next part differs from the old one, in key order.
 
-    `verdicts` are by the hash of the key. `name` is the name of the old part in errors.
+    `verdicts` maps the hash of a key to a verdict. `name` is the name of the old part in errors.
     """
     changes = changes_by_key(fresh, outcomes)
     one_pass = _Pass(changes, now, settings, counts=counts, verdicts=verdicts or {}, name=name)
@@ -130,7 +130,7 @@ class _Pass:
         yield found.taken()._replace(kept=found.kept())
 
     def _judged(self, keys: list[bytes], values: list[bytes], offset: int) -> list[tuple[int, bytes]]:
-        """Return the row numbers of entries on which there are verdicts, and the entries after them."""
+        """Return the row numbers of entries with verdicts, and these entries after their verdicts."""
         verdicts = self._verdicts
         rows = [row for row, key in enumerate(keys) if hash(key) in verdicts] if verdicts else []
         entries = ((row, decode_entry(values[row], self._name, offset)) for row in rows)
@@ -166,10 +166,10 @@ class _Found:
     """The changed rows of a block, and the new rows before them, until they are taken."""
 
     def __init__(self, keys: list[bytes], values: list[bytes], judged: list[tuple[int, bytes]]) -> None:
-        self.judged_alone = 0  # entries that only a verdict has changed
+        self.judged_alone = 0  # how many entries only a verdict has changed
         self._old_keys, self._old_values = keys, values
         self._judged = judged
-        self._next = 0  # of `_judged`
+        self._next = 0  # the index of the next item of `_judged`
         self._replaced: set[int] = set()
         self._changed = Changed([], [], [], [])
 
@@ -183,7 +183,7 @@ class _Found:
         self._put(key, value, None)
 
     def replace(self, row: int, value: bytes) -> None:
-        """Change the entry of a row, with any verdict on it; the same object is no change."""
+        """Change the entry of a row and apply its verdict, if any; the same object means no change."""
         if self._next < len(self._judged) and self._judged[self._next][0] == row:
             self._next += 1
         if value is not self._old_values[row]:

@@ -4,8 +4,8 @@ The leader is the page whose document is in the index for all of them.
 
 The merge decides when all outcomes of a round are known (review.py):
 
-    a live page of an earlier round whose content has not changed stays the leader;
-    otherwise the page with the shortest URL becomes the leader, of several the first in byte order.
+    a live page of an earlier round whose content has not changed stays the leader; otherwise the page with
+    the shortest URL becomes the leader; of equally short URLs, the first in byte order.
 
 The other pages become duplicates of the leader, and the index drops their documents. Pages that give way to a
 page that they name in their place (canonicals.py) cannot become leaders.

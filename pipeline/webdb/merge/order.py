@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.state.manifest import FileEntry
 
-MERGED_KINDS = (FRESH, OUTCOMES, HOSTS, CAPTURES, BLOCKS)  # the kinds of files that the merge uses up
-LINE_BYTES = 8 << 20  # stored bytes of discovered URLs per mapper
+MERGED_KINDS = (FRESH, OUTCOMES, HOSTS, CAPTURES, BLOCKS)  # the kinds of files that the merge consumes
+LINE_BYTES = 8 << 20  # about how many stored bytes of discovered URLs a mapper gets
 
 
 class MergeOrder(StoreOrder, frozen=True, kw_only=True):
-    """What is the same for all tasks of a WebDB merge; it reaches them as a file."""
+    """The part of the order that is the same for all tasks of a WebDB merge; they read it from a file."""
 
     snapshot: int
     round: int
     partitions: int
     now: int  # seconds since 1970
     recrawl: RecrawlSettings
-    nobody_reached: bool = False  # by the first round of a new crawl: no host is blamed
+    nobody_reached: bool = False  # the first round of a new crawl could reach no host: then no host is blamed
     draft: Snapshot | None = None  # not committed yet; the merge works on it instead of `snapshot`
 
 
@@ -38,7 +38,7 @@ class MapperFiles(TaskOrder, frozen=True, array_like=True):
 
 
 def mapper_lines(entries: Iterable[FileEntry]) -> list[bytes]:
-    """Return an input line per mapper, which share the files of a fetch step about equally by bytes."""
+    """Return one input line per mapper; the files of a fetch step are shared about equally by bytes."""
     files = [Numbered(number, entry) for number, entry in enumerate(entries) if entry.kind in MERGED_KINDS]
     if not files:
         return []

@@ -107,11 +107,11 @@ class _Reviewer:
         self._part = name
         self._names = Names()
         self._live = array("q")  # pages that had a document with words before the round
-        self._arrived: list[int] = []  # pages that have got one in this round
-        self._ended: list[int] = []  # pages that have lost theirs in this round
+        self._arrived: list[int] = []  # pages that got a document with words in this round
+        self._ended: list[int] = []  # pages that lost their document with words in this round
         self._wordless: list[int] = []  # pages that have a document without words
         self._changed: list[int] = []  # pages whose content has changed
-        self._followers = array("q")  # duplicates whose leader is the page they name
+        self._followers = array("q")  # duplicates whose leader is the page they name as canonical
         self._led, self._leaders = array("q"), array("q")  # other duplicates and their leaders
 
     def take(self, block: Block | None, found: list[KeyOutcomes]) -> None:
@@ -263,7 +263,7 @@ class _Reviewer:
 
 
 def settle(outcomes: Iterable[tuple[bytes, Outcome]], reviewed: Review) -> Iterator[tuple[bytes, Outcome]]:
-    """Yield the outcomes; a page that is led by an equal page gets the outcome of a duplicate."""
+    """Yield the outcomes; a page with an equal page as its leader gets the outcome of a duplicate."""
     leaders, verdicts = reviewed
     for key, outcome in outcomes:
         leader = leaders.get(outcome.signature, key)

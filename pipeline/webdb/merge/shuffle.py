@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 # Bytes of keys and values per batch; a reducer holds one batch per mapper, a mapper one batch per partition.
 BATCH_BYTES = 256 << 10
-MAX_BATCH_BYTES = 64 << 20  # a batch with a long value is larger than BATCH_BYTES, but never as large as this
+# a batch with a long value may be larger than BATCH_BYTES, but is always smaller than this
+MAX_BATCH_BYTES = 64 << 20
 
 _codec = CODECS["default"]
 _by_key = itemgetter(0)
@@ -64,7 +65,7 @@ def spread(store: Store, files: Sequence[Numbered], partitions: int) -> Iterator
             yield file.entry.partition, encode(file)
     found = [file for file in files if file.entry.kind == FRESH]
     if found:
-        # No other mapper has this file, so its number is used as the number of the mapper.
+        # No other mapper reads this file, so the number of the file serves as the number of the mapper.
         yield from _batches(_distinct(store, found), partitions, mapper=found[0].number)
 
 

@@ -1,6 +1,7 @@
 """Writes the next part of a partition, after a round or with new seeds.
 
-The functions write files and return them. The caller commits them, together with other files of the round.
+The functions write files and return their entries. The caller commits them, together with other files of the
+round.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
 """The sample of a host: the hashes of the blocks of some of its pages, and which of them are repeated.
 
-A host has up to SAMPLED_PAGES pages in its sample: those whose URLs have the smallest hashes, which is as
-good as drawing lots. (The "bottom-k sample" of stream counting.) So the sample is a function of the pages
-that were read, and of nothing else: not of the order in which they came, nor of how tasks, kills and runs
-have split them. It never grows, and nothing has to be evicted. When a page is read again, its new blocks
-replace the old ones.
+A host has up to SAMPLED_PAGES pages in its sample: the pages whose URLs have the smallest hashes, which is as
+good as a random choice (a "bottom-k sample"). So the sample depends only on which pages were read, not on
+their order, nor on how tasks, kills and runs have split them. It never grows beyond its limit. When a page is
+read again, its new blocks replace the old ones.
 
-A counter per block would need a rule for which counters to forget, and would count a page twice that comes
-in two rounds.
+Counters per block would need a rule for which counters to drop, and would count a page twice that was read in
+two rounds.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ from crawlctl.pipeline.urls.hosts import stable_digest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-SAMPLED_PAGES = 32  # of a host
-FEWEST_PAGES = 6  # on which a block is repeated, however small the host
-SHARE = 0.5  # of the sampled pages that have a repeated block
+SAMPLED_PAGES = 32  # the most pages in the sample of a host
+FEWEST_PAGES = 6  # the fewest pages that must have a block, so that it counts as repeated
+SHARE = 0.5  # the share of the sampled pages that must have a block, so that it counts as repeated
 _MARK_BYTES = 4
 NO_BOUND = 1 << 8 * _MARK_BYTES
 
@@ -51,7 +50,7 @@ class BlockSample(msgspec.Struct, frozen=True, array_like=True):
         return b"".join(sorted(one for one, pages in counts.items() if pages >= needed))
 
     def updated(self, newer: BlockSample) -> BlockSample:
-        """Return the sample after pages were read; their blocks replace those of before."""
+        """Return the sample after pages were read; their blocks replace their old blocks."""
         return _sample(dict(self.pages) | dict(newer.pages))
 
 
@@ -63,8 +62,8 @@ def mark_of(key: bytes) -> int:
 def sample_of(pages: Iterable[tuple[int, bytes]]) -> BlockSample:
     """Return the sample of pages that were read in one round, in any order.
 
-    Of a page that was read twice, the greater hashes count: by no better reason than that any order of the
-    pages must give the same sample.
+    If a page was read twice, the greater hashes count: this rule only makes the sample independent of the
+    order.
     """
     found: dict[int, bytes] = {}
     for mark, hashes in pages:

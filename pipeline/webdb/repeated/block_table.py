@@ -2,8 +2,8 @@
 
     blocks/<partition>/<round>-<attempt>
 
-The runs of a round have files of the same form. It is one file and no file per round: a sample has at most
-some 8 KB, and a host whose sample is full changes it only when one of these pages has changed.
+The runs of a round have files of the same form. There is one file, not one per round: a sample has at most
+about 8 KB, and once a sample is full, it changes only if one of its pages has changed.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
 
-_PAGE_MEMORY = 250  # bytes of Python objects around the blocks of a page in a run, measured
-_SPARE_PAGES = 8  # of a host that a run may hold beyond its sample
+_PAGE_MEMORY = 250  # measured: bytes of Python objects around the blocks of a page in a run
+_SPARE_PAGES = 8  # how many pages of a host a run may hold beyond the size of a sample
 
 
 def read_samples(
     store: Store, entry: FileEntry, hosts: Container[bytes] | None = None
 ) -> Iterator[tuple[bytes, BlockSample]]:
-    """Yield the hosts of a file and their samples; with `hosts` only of these."""
+    """Yield the hosts of a file and their samples; with `hosts` only these hosts."""
     name = store.locate(entry.name)
     for block in open_table(store, entry).blocks():
         for host, value in zip(block.keys, block.values, strict=True):
@@ -48,10 +48,10 @@ def read_samples(
 
 
 class KnownBlocks:
-    """What the pages of earlier rounds say about the hosts of a task: it stays the same while the task runs.
+    """The samples of a task's hosts from earlier rounds; they do not change while the task runs.
 
-    So a document depends on the snapshot that its round has begun with and on its page, and neither on other
-    pages of its round nor on the attempt that has read it.
+    So a document depends only on its page and on the snapshot with which its round began, not on other pages
+    of the round, nor on which attempt of a task has read it.
     """
 
     def __init__(self, samples: Iterable[tuple[bytes, BlockSample]] = ()) -> None:
@@ -75,7 +75,7 @@ class KnownBlocks:
 def known_blocks(
     store: Store, snapshot: Snapshot, partition: int, hosts: Collection[str] | None = None
 ) -> KnownBlocks:
-    """Return what a snapshot knows of the blocks of some hosts of a partition (None: of all).
+    """Return the samples that a snapshot has of some hosts of a partition (None: of all hosts).
 
     Without its table a partition is read as in its first round: a damaged table must not stop a round, and
     `crawlctl check` names it.
@@ -89,14 +89,14 @@ def known_blocks(
 
 
 class RunBlocks:
-    """The blocks of the pages of a task: of those in its run, for as long as the run is being filled."""
+    """The blocks of the pages in a task's current run, until the run is written."""
 
     def __init__(self, known: KnownBlocks | None = None) -> None:
         self.known = known or KnownBlocks()
         self._of_host: defaultdict[bytes, list[tuple[int, bytes]]] = defaultdict(list)
         # A host with more pages than a sample has: the task has found a whole sample with smaller marks.
         self._bounds: dict[bytes, int] = {}
-        self.memory = 0  # bytes that they hold, estimated
+        self.memory = 0  # an estimate of the bytes of memory that they take
 
     def wants(self, key: bytes) -> bool:
         """Return whether the page with a WebDB key may be in the sample of its host after the round."""
@@ -137,13 +137,14 @@ def merge_blocks(
 ) -> tuple[FileEntry, ...]:
     """Write the next table of a partition: the old one with the pages of the runs of a round.
 
-    `runs` may have files of other kinds. If no sample changes, nothing is written, and the old table stays.
+    Files of other kinds in `runs` are ignored. If no sample changes, nothing is written, and the old table
+    stays.
     """
     new = _of_runs(store, [entry for entry in runs if entry.kind == BLOCKS])
     try:
         changed = _changed(store, tables, new) if new else {}
     except (CorruptFile, MissingFile):
-        return ()  # the damaged table stays: `crawlctl check` names it, and a repair begins a new one
+        return ()  # the damaged table stays: `crawlctl check` names it, and a repair begins a new table
     if not changed:
         return ()
     rows = replaced_rows(table_rows(store, tables), sorted(changed.items()))

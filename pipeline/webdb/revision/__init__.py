@@ -1,4 +1,4 @@
-"""How do we change what we know without fetching?
+"""How are entries of the WebDB changed without fetching?
 
 A revision passes over parts of the WebDB after a command of the user: a change of the scope, `crawlctl
 forget` or `crawlctl refresh`. Each task revises one partition, and nothing is shuffled:

@@ -1,4 +1,4 @@
-"""EntryRevision: decides what an order of a revision means for one entry of the WebDB."""
+"""EntryRevision: applies the order of a revision to one entry of the WebDB."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Revised(NamedTuple):
 
     @property
     def is_shut_out(self) -> bool:
-        """Whether the scope has not excluded the URL before, and does now."""
+        """Whether the new scope excludes the URL and the old scope did not."""
         return is_shut_out(self.after) and not is_shut_out(self.before)
 
 
 class EntryRevision:
-    """Revises entries one by one, for as long as a task works; it remembers nothing but hosts of rules."""
+    """Revises entries one by one, for as long as a task works; it remembers only hosts of rules."""
 
     def __init__(self, order: ReviseOrder) -> None:
         self._scope = Scope(order.scope, order.seed_hosts)
@@ -46,14 +46,14 @@ class EntryRevision:
         self._whole = order.whole
 
     def matching(self, key: bytes) -> str | None:
-        """Return the rule of the order that matches a key, None if the entry is none of its business."""
+        """Return the rule of the order that matches a key; None if the order is not about this entry."""
         if self._only.empty:
             return ""
         url = url_of_key(key)
         return self._only.matching(url, host_of(url)) or None
 
     def revised(self, key: bytes, value: bytes, name: str = "webdb", offset: int = 0) -> Revised | None:
-        """Return an entry before and after the revision, None if it is of no interest and was not decoded."""
+        """Return an entry before and after the revision; None if it cannot change and was not decoded."""
         leading = leading_fields(value, name, offset)
         exclusion, stays = belonging(
             self._scope, url_of_key(key), leading.depth, lambda: decode_entry(value, name, offset).source
@@ -92,5 +92,5 @@ class EntryRevision:
 
 
 def is_shut_out(entry: WebEntry) -> bool:
-    """Return whether the scope excludes an entry, and not its content or its host."""
+    """Return whether an entry is excluded by the scope, not by its content or its host."""
     return entry.status is Status.EXCLUDED and is_of_scope(entry.reason)

@@ -19,16 +19,16 @@ REVISED_KINDS = (WEBDB, HOSTS)
 
 
 class ReviseOrder(StoreOrder, frozen=True, kw_only=True):
-    """What is the same for all tasks of a revision; it reaches them as a file."""
+    """The part of the order that is the same for all tasks of a revision; they read it from a file."""
 
     command: ClassVar[str] = "crawlctl forget"
 
     round: int
     indexed: int  # the round in which the index was merged last
     now: int  # seconds since 1970
-    scope: ScopeSettings  # as it is from now on
+    scope: ScopeSettings  # the new scope
     seed_hosts: tuple[str, ...] = ()  # used if the scope has no include rules
-    only: tuple[str, ...] = ()  # if there are any, entries that match none of these rules stay as they are
+    only: tuple[str, ...] = ()  # if not empty, only entries that match one of these rules are changed
     refresh: bool = False  # make entries within the scope due, and change nothing else
     whole: bool = False  # with refresh: live pages are fetched even if they have not changed
     dry_run: bool = False  # count, and write nothing
@@ -44,7 +44,7 @@ class PartLine(TaskOrder, frozen=True):
 
 
 class RevisedPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the revision of a partition has done, or would do: one output line.
+    """The result of the revision of a partition (or of its dry run): one output line.
 
     `left` counts pages that leave search, `excluded` all URLs that become excluded, `due` URLs that become
     due, and `outside` URLs that should become due but are outside the scope. `matched` counts the entries
@@ -66,7 +66,7 @@ encode_part = msgspec.json.Encoder().encode
 
 
 def decode_part(line: bytes) -> RevisedPart:
-    """Return what a task has written on a line."""
+    """Return the RevisedPart that a task has written as a line."""
     try:
         return _decode(line)
     except msgspec.DecodeError as err:

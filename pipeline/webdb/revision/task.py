@@ -60,11 +60,11 @@ def revise_partition(store: Store, order: ReviseOrder, line: PartLine) -> Revise
 
 
 class _PartRevision:
-    """The revision of one part: two passes over its blocks, and what they count."""
+    """The revision of one part: its two passes over the blocks, and their counts."""
 
     def __init__(self, part: WebDbPart, order: ReviseOrder) -> None:
-        self.changes = 0  # entries that the first pass has found to change
-        self.hosts: set[str] = set()  # hosts to be asked again, whatever back-off they have
+        self.changes = 0  # how many entries change, counted by the first pass
+        self.hosts: set[str] = set()  # hosts that may be asked at once, whatever back-off they have
         self._name = part.name
         self._order = order
         self._revision = EntryRevision(order)
@@ -74,7 +74,7 @@ class _PartRevision:
         self._left = self._excluded = self._due = self._outside = 0
 
     def survey(self, blocks: Iterable[Block]) -> None:
-        """Find out and count what changes, without the duplicates of pages that leave search."""
+        """Find and count the changes, except duplicates of pages that leave search."""
         for block in blocks:
             for key, value in zip(block.keys, block.values, strict=True):
                 self._look(key, value, block.offset)
@@ -103,7 +103,7 @@ class _PartRevision:
             self._examples.append(url_of_key(key))
 
     def _count_refresh(self, key: bytes, *, is_outside: bool) -> None:
-        """Count an entry that the user wants to be visited, also if it was due before."""
+        """Count an entry that the user wants to be visited, even if it was already due."""
         self._outside += is_outside
         self._due += not is_outside
         if not is_outside:
@@ -143,7 +143,7 @@ class _PartRevision:
         return index < len(self._lost) and self._lost[index] == page
 
     def result(self, partition: int, files: tuple[FileEntry, ...]) -> RevisedPart:
-        """Return what was counted."""
+        """Return the counts."""
         return RevisedPart(
             partition,
             files,

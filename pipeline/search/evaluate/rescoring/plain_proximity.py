@@ -42,7 +42,7 @@ def positions_in(
     `base` is the number of the first document of its segment.
     """
     ordinals = listed.ordinals
-    shared: dict[int, int] = {}  # from each document that has both to its index in the posting list
+    shared: dict[int, int] = {}  # the index of each document in the list
     index = 0
     for document in wanted:
         index = bisect_left(ordinals, document - base, index)
@@ -56,9 +56,8 @@ def positions_in(
 def nearness_in(
     proximity: Proximity, positions: Sequence[Sequence[int]], title_length: int
 ) -> Iterator[Nearness]:
-    """Yield what proximity adds to the score of a document, given the positions of each word."""
-    # positions of the last word read so far, where all words up to it stand as in the query
-    chain = set(positions[0])
+    """Yield what proximity adds to the score of a document with these positions of each word."""
+    chain = set(positions[0])  # where the words so far end that stand as in the query, from the first on
     pairs = zip(proximity.distances, proximity.pair_weights, strict=True)
     for index, (distance, weight) in enumerate(pairs):
         found = _followed(positions[index], positions[index + 1], distance)

@@ -92,8 +92,8 @@ def rescored(
 def proximity_scores(lists: VectorLists, proximity: Proximity, documents: Documents) -> Int64Array:
     """Return what proximity adds to the score of each document; the documents rise.
 
-    The masks of posting lists say in which fields of a document a word stands. So positions are read only in
-    documents that have two neighbouring words of the query in one field; a query of one word reads none.
+    The masks of posting lists say in which fields of a document a word stands. So positions are looked at
+    only in documents that have two neighbours of the query in one field, and of a single word never.
     """
     masks = np.array([_masks_of(lists, word, documents) for word in proximity.words])
     weights = np.array([ANCHOR_WEIGHT * word.weight for word in proximity.words], np.int64)
@@ -129,7 +129,7 @@ def _masks_of(lists: VectorLists, word: Terms, documents: Documents) -> NDArray[
 
 @lru_cache(maxsize=4096)
 def _has_forms(terms: tuple[bytes, ...]) -> bool:
-    """Return whether any of the terms is a word as it is written; a word has one such term per language."""
+    """Return whether some of the terms are words as they are written; a word has a term per language."""
     return any(map(is_form, terms))
 
 
@@ -143,11 +143,10 @@ def _followed_in_bodies(
 
 
 def _scores_beside_bodies(lists: VectorLists, proximity: Proximity, documents: Documents) -> Int64Array:
-    """Return what words side by side add to scores in titles, headings and the texts of links."""
+    """Return what it adds that words stand side by side in titles, headings and links to the documents."""
     others = [_in_documents(lists.positions_of(word).others, documents) for word in proximity.words]
     scores = np.zeros(len(documents), np.int64)
-    # which positions end the part of the query that was read so far
-    chain = np.ones(len(others[0].keys), np.bool_)
+    chain = np.ones(len(others[0].keys), np.bool_)  # which positions end the query so far
     pairs = zip(proximity.distances, proximity.pair_weights, strict=True)
     for index, (distance, weight) in enumerate(pairs):
         found = np.zeros((len(documents), _FIELDS), np.bool_)
