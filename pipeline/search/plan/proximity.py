@@ -43,9 +43,9 @@ HEADING, TITLE, ANCHOR = map(INDEXED_FIELDS.index, ("heading", "title", "anchor"
 class Proximity(Step, frozen=True, eq=False):
     """The words of a query that rank, in their order, and the distances at which they were typed.
 
-    Words as they are written, which a prefix stands for, have no positions (index/fields.py). Their lists tell
-    the fields they stand in, and `placed` leaves them out. Of a single word the fields say everything, and no
-    position is read.
+    Words as they are written, which a prefix stands for, have no positions but a number that tells their
+    fields (index/fields.py). So `placed` leaves them out, and the masks of their lists say in which fields
+    they stand. Of a single word the fields say everything, and no position is read.
     """
 
     words: tuple[Terms, ...]
