@@ -42,6 +42,14 @@ def index_of(*pages: Page) -> Searcher:
     return open_index(store, write_index(store, [list(pages[:half]), list(pages[half:])]), cached=False)
 
 
+def made_of(pages: list[tuple[str, str, str]]) -> list[Page]:
+    """Return pages with these titles, headings and texts."""
+    return [
+        Page(f"{HOST}/{number}", title=title, text=text, headings=(heading,) if heading else ())
+        for number, (title, heading, text) in enumerate(pages)
+    ]
+
+
 def order(searcher: Searcher, query: str) -> list[str]:
     return [hit.url.rpartition("/")[2] for hit in find(searcher, parse(query)).hits]
 
@@ -79,10 +87,7 @@ def _whole(proximity: Proximity, found: list[str]) -> bool:
 @settings(max_examples=examples(25), deadline=None)
 @given(st.lists(st.tuples(texts, texts, texts), min_size=2, max_size=6), texts.filter(str.strip))
 def test_both_evaluators_add_what_the_definition_says(pages: list[tuple[str, str, str]], query: str) -> None:
-    made = [
-        Page(f"{HOST}/{number}", title=title, text=text, headings=(heading,) if heading else ())
-        for number, (title, heading, text) in enumerate(pages)
-    ]
+    made = made_of(pages)
     index = index_of(*made)
     plan = plan_query(parse(query), index)
     assert plan.loose is not None
@@ -95,10 +100,7 @@ def test_both_evaluators_add_what_the_definition_says(pages: list[tuple[str, str
 def test_both_evaluators_add_what_the_definition_says_of_prefixes(
     pages: list[tuple[str, str, str]], query: str
 ) -> None:
-    made = [
-        Page(f"{HOST}/{number}", title=title, text=text, headings=(heading,) if heading else ())
-        for number, (title, heading, text) in enumerate(pages)
-    ]
+    made = made_of(pages)
     index = index_of(*made)
     plan = plan_query(parse(query), index)
     if plan.proximity is not None:
