@@ -243,3 +243,21 @@ def test_both_evaluators_agree_on_prefixes_and_ranges(query: str) -> None:
     plain = PlainEvaluator(index.reader, plan).matches(plan.step).rescored(plan.proximity, 5)
     vector = VectorEvaluator(index.vector_lists, plan).matches(plan.step).rescored(plan.proximity, 5)
     assert plain and plain == vector
+
+
+def test_in_segments_of_older_versions_the_stems_of_a_prefix_have_positions() -> None:
+    store = MemoryStore()
+    older = Page(f"{HOST}/old", text="a green tree"), Page(f"{HOST}/apart", text="tree x green")
+    index = open_index(
+        store, write_index(store, [older, [Page(f"{HOST}/new", text="green tree")]], older=1), cached=False
+    )
+    plan = plan_query(parse("gree* tree"), index)
+    assert plan.proximity is not None
+    for evaluator in (PlainEvaluator(index.reader, plan), VectorEvaluator(index.vector_lists, plan)):
+        ranked = evaluator.matches(plan.step).rescored(plan.proximity, 5)
+        near_by_url = {
+            record.url.rpartition("/")[2]: one.near
+            for one, record in zip(ranked, index.records(one.document for one in ranked), strict=True)
+        }
+        pair = near.PAIR_WEIGHTS[0] * plan.proximity.pair_weights[0]
+        assert near_by_url == {"old": pair, "apart": 0, "new": 0}
