@@ -93,11 +93,29 @@ class PlainEvaluator:
         self.prefetch((proximity,))
         rising = sorted(documents)
         titles = self._reader.numbers_of(_TITLE, rising)
-        words = [self._positions_in(word, rising) for word in proximity.words]
+        masks = [self._masks_in(word, rising) for word in proximity.words]
+        positions = [self._positions_in(word, rising) for word in proximity.placed]
         return {
-            document: list(nearness_in(proximity, [word.get(document, ()) for word in words], length))
+            document: list(
+                nearness_in(
+                    proximity,
+                    [word.get(document, ()) for word in positions],
+                    [word.get(document, 0) for word in masks],
+                    length,
+                )
+            )
             for document, length in zip(rising, titles, strict=True)
         }
+
+    def _masks_in(self, word: Terms, rising: Sequence[int]) -> dict[int, int]:
+        """Return the fields of some documents that have a word, as a mask."""
+        from crawlctl.pipeline.search.evaluate.rescoring.plain_proximity import masks_in
+
+        found: dict[int, int] = {}
+        for segment, some in self._reader.by_segment(rising):
+            for info in word.infos.get(segment, ()):
+                masks_in(self.documents(info), some, found, self._reader.bases[segment])
+        return found
 
     def _positions_in(self, word: Terms, rising: Sequence[int]) -> dict[int, Sequence[int]]:
         """Return the positions of a word in some documents."""

@@ -33,7 +33,7 @@ def prefix_entry(prefix: str, lexicon: Lexicon) -> Entry:
     """Return the entry of all words (as written) that begin with a prefix; if too many, the most frequent.
 
     In segments of older versions, which have no such terms, it has the stems that begin so, and those of the
-    prefix itself.
+    prefix itself. Words as they are written have no positions (index/fields.py).
     """
     rows = list(islice(lexicon.beginning_with(prefix.encode()), _MAX_LOOKED_AT + 1))
     is_cut = len(rows) > _MAX_LOOKED_AT
@@ -48,7 +48,8 @@ def prefix_entry(prefix: str, lexicon: Lexicon) -> Entry:
         written = dict(sorted(most))
     notices = [_CUT.format(MAX_EXPANSIONS, prefix)] if is_cut else []
     notices += [OLDER_PAGES] if lexicon.without_forms else []
-    return msgspec.structs.replace(entry_of(written), notice="; ".join(notices))
+    placed = entry_of({term: infos for term, infos in written.items() if not is_form(term)})
+    return msgspec.structs.replace(entry_of(written), notice="; ".join(notices), placed=placed)
 
 
 def _written(rows: Iterable[Row], without_forms: frozenset[int]) -> Iterator[Row]:

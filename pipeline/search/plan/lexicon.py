@@ -56,6 +56,7 @@ class Entry(msgspec.Struct, frozen=True):
     postings: int  # in all of these lists
     is_telling: bool  # says what a document is about; False for a stop word
     notice: str = ""  # what a user should know about these terms
+    placed: Entry | None = None  # those of its terms that have positions; None: all of them
 
 
 class WordTerms:

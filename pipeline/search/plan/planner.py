@@ -319,16 +319,21 @@ class _Planner:
     def proximity(self) -> Proximity | None:
         """Return the words that rank in any field, in their order; None if there is none."""
         words: list[Terms] = []
+        placed: list[Terms] = []
         offsets: list[int] = []
         length = 0
         for readings in self._asked:
             for word in self._found(readings)[0]:
                 if word.mask == ANY_FIELD and len(words) < MAX_NEAR_WORDS and self._ranks(word):
                     words.append(self._with_synonyms(self._terms(word, ranks=True)))
+                    placed.append(_placed(words[-1], self._entries[word.text]))
                     offsets.append(length)
                 length += 1
         quality_weight = round(QUALITY_WEIGHT * self.scale)
-        return Proximity(tuple(words), tuple(offsets), length, quality_weight) if words else None
+        if not words:
+            return None
+        read = tuple(placed) if len(words) > 1 else ()
+        return Proximity(tuple(words), read, tuple(offsets), length, quality_weight)
 
     def _with_synonyms(self, terms: Terms) -> Terms:
         """Return the terms of a word and of the words that stand for it: their positions count alike."""
@@ -465,6 +470,13 @@ _STEPS: dict[type, Callable[[_Planner, Any, bool], Step]] = {
     tree.AllPages: _Planner._all_pages,
     tree.Exact: _Planner._exactly,
 }
+
+
+def _placed(terms: Terms, entry: Entry) -> Terms:
+    """Return those of the terms of a word that have positions."""
+    if entry.placed is None:
+        return terms
+    return msgspec.structs.replace(terms, terms=entry.placed.terms, infos=entry.placed.infos)
 
 
 def _all_words(leaves: Iterable[_Readings]) -> Iterator[_Word]:

@@ -44,9 +44,15 @@ HEADING, TITLE, ANCHOR = map(INDEXED_FIELDS.index, ("heading", "title", "anchor"
 
 
 class Proximity(Step, frozen=True, eq=False):
-    """The words of a query that rank, in their order, and the distances at which they were typed."""
+    """The words of a query that rank, in their order, and the distances at which they were typed.
+
+    Words as they are written, which a prefix stands for, have no positions but a number that tells their
+    fields (index/fields.py). So `placed` leaves them out, and the masks of their lists say in which fields
+    they stand. Of a single word the fields say everything, and no position is read.
+    """
 
     words: tuple[Terms, ...]
+    placed: tuple[Terms, ...]  # of each word, the terms that have positions; empty for a single word
     offsets: tuple[int, ...]  # of each word in the query, in words, stop words included
     length: int  # of the query, in words
     quality_weight: int = 0  # what a quality of 1/255 adds to the score
@@ -85,9 +91,11 @@ class Proximity(Step, frozen=True, eq=False):
         return sum(map(documents_of, self.words))
 
     def lists(self, segment: int) -> Iterator[ListRead]:
-        """Yield the lists of all words, with positions."""
-        return (ListRead(info, True) for info, _ in super().lists(segment))
+        """Yield the lists of all words, with their positions if they have any."""
+        yield from super().lists(segment)
+        if self.can_match(segment):
+            yield from (ListRead(info, True) for word in self.placed for info in word.infos.get(segment, ()))
 
     def leaves_with_positions(self) -> Iterator[Terms]:
-        """Yield the words."""
-        yield from self.words
+        """Yield the terms that have positions."""
+        yield from self.placed

@@ -11,7 +11,7 @@ import numpy as np
 from crawlctl.pipeline.arrays.byte_strings import strings_of
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileWriter
 from crawlctl.pipeline.formats.sequencefile.writables import LONG, pack_long
-from crawlctl.pipeline.index.fields import INDEXED_FIELDS, OFFSET_BITS
+from crawlctl.pipeline.index.fields import ANCHOR, INDEXED_FIELDS, OFFSET_BITS
 from crawlctl.pipeline.index.keywords import keywords_of
 from crawlctl.pipeline.index.merge.dictionary_shards import write_terms_of_shard
 from crawlctl.pipeline.index.segment.columns import COLUMNS, encode_columns, pack_language
@@ -145,7 +145,8 @@ def _terms_and_postings(
             form = form_of(word, page.language)
             if is_form(form):
                 masks_of_forms[form, ordinal] = mask
-                found[form][ordinal] = [0]
+                of_page, in_anchors = mask & (1 << ANCHOR) - 1, mask >> ANCHOR & 1
+                found[form][ordinal] = [of_page] * (of_page > 0) + [ANCHOR << OFFSET_BITS] * in_anchors
     terms, values, postings = sorted(found), [], b""
     for term in terms:
         documents = found[term]

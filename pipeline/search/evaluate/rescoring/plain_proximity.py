@@ -1,11 +1,11 @@
-"""Proximity in plain Python: the positions of the words of a query in documents, and what they add."""
+"""Proximity in plain Python: where the words of a query stand in documents, and what that adds."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlctl.pipeline.index.fields import OFFSET_BITS
+from crawlctl.pipeline.index.fields import INDEXED_FIELDS, OFFSET_BITS
 from crawlctl.pipeline.index.segment.postings.plain_lists import positions_of_some
 from crawlctl.pipeline.search.plan.proximity import (
     ANCHOR,
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.segment.postings.plain_lists import Documents
     from crawlctl.pipeline.search.plan.proximity import Proximity
 
-_ANCHORS = ANCHOR << OFFSET_BITS  # the first position in anchors, which is the last field
+_FIELDS = range(len(INDEXED_FIELDS))
 
 
 class Nearness(NamedTuple):
@@ -41,23 +41,35 @@ def positions_in(
 
     `base` is the number of the first document of its segment.
     """
-    ordinals = listed.ordinals
-    shared: dict[int, int] = {}  # the index of each document in the list
+    shared = _shared(listed.ordinals, wanted, base)
+    some = positions_of_some(packed, len(listed.ordinals), shared.values())
+    for document, positions in zip(shared, some, strict=True):
+        found[document] = [*found[document], *positions] if document in found else positions
+
+
+def masks_in(listed: Documents, wanted: Iterable[int], found: dict[int, int], base: int) -> None:
+    """Add the fields of a posting list in some rising documents to those found already, one bit each."""
+    for document, index in _shared(listed.ordinals, wanted, base).items():
+        found[document] = found.get(document, 0) | listed.masks[index]
+
+
+def _shared(ordinals: Sequence[int], wanted: Iterable[int], base: int) -> dict[int, int]:
+    """Return the index in a list of each of some rising documents that it has."""
+    shared: dict[int, int] = {}
     index = 0
     for document in wanted:
         index = bisect_left(ordinals, document - base, index)
         if index < len(ordinals) and ordinals[index] == document - base:
             shared[document] = index
-    some = positions_of_some(packed, len(ordinals), shared.values())
-    for document, positions in zip(shared, some, strict=True):
-        found[document] = [*found[document], *positions] if document in found else positions
+    return shared
 
 
 def nearness_in(
-    proximity: Proximity, positions: Sequence[Sequence[int]], title_length: int
+    proximity: Proximity, positions: Sequence[Sequence[int]], masks: Sequence[int], title_length: int
 ) -> Iterator[Nearness]:
-    """Yield what proximity adds to the score of a document with these positions of each word."""
-    chain = set(positions[0])  # where the words so far end that stand as in the query, from the first on
+    """Yield what proximity adds to the score of a document, by the positions and the fields of each word."""
+    # Where the words so far end that stand as in the query, from the first on.
+    chain = set(positions[0]) if positions else set()
     pairs = zip(proximity.distances, proximity.pair_weights, strict=True)
     for index, (distance, weight) in enumerate(pairs):
         found = _followed(positions[index], positions[index + 1], distance)
@@ -65,15 +77,20 @@ def nearness_in(
         fields = {position >> OFFSET_BITS for position in found}
         if score := weight * sum(PAIR_WEIGHTS[field] for field in fields):
             yield Nearness(index, index + 1, fields, score)
-    last = len(positions) - 1
-    fields = {position >> OFFSET_BITS for position in chain}
+    last = len(masks) - 1
+    fields = {position >> OFFSET_BITS for position in chain} if last else _fields_of(masks[0])
     if HEADING in fields:
         yield Nearness(0, last, (HEADING,), WHOLE_HEADING * proximity.whole_weight)
     if TITLE in fields:
         yield Nearness(0, last, (TITLE,), proximity.title_score(title_length))
-    for index, (word, some) in enumerate(zip(proximity.words, positions, strict=True)):
-        if some and max(some) >= _ANCHORS:
+    for index, (word, mask) in enumerate(zip(proximity.words, masks, strict=True)):
+        if mask >> ANCHOR & 1:
             yield Nearness(index, index, (ANCHOR,), ANCHOR_WEIGHT * word.weight)
+
+
+def _fields_of(mask: int) -> set[int]:
+    """Return the numbers of the fields of a mask."""
+    return {field for field in _FIELDS if mask >> field & 1}
 
 
 def _followed(some: Sequence[int], others: Sequence[int], distance: int) -> set[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,7 +18,6 @@ from crawlctl.pipeline.search.plan.proximity import (
     WHOLE_HEADING,
     WHOLE_TITLE,
 )
-from crawlctl.pipeline.text.words.stems import is_form
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.evaluate.vector_lists import VectorLists
     from crawlctl.pipeline.search.evaluate.vector_positions import Documents, Keys, PositionSet
     from crawlctl.pipeline.search.plan.proximity import Proximity
-    from crawlctl.pipeline.search.plan.steps import Terms
 
     Flags = NDArray[np.bool_]
 
@@ -95,7 +92,7 @@ def proximity_scores(lists: VectorLists, proximity: Proximity, documents: Docume
     The masks of posting lists say in which fields of a document a word stands. So positions are looked at
     only in documents that have two neighbours of the query in one field, and of a single word never.
     """
-    masks = np.array([_masks_of(lists, word, documents) for word in proximity.words])
+    masks = np.array([lists.of(word).masks_of(documents) for word in proximity.words])
     weights = np.array([ANCHOR_WEIGHT * word.weight for word in proximity.words], np.int64)
     scores: Int64Array = weights @ (masks >> np.uint8(ANCHOR) & np.uint8(1))
     if len(masks) == 1:
@@ -114,37 +111,18 @@ def proximity_scores(lists: VectorLists, proximity: Proximity, documents: Docume
     return scores
 
 
-def _masks_of(lists: VectorLists, word: Terms, documents: Documents) -> NDArray[np.uint8]:
-    """Return the fields of some documents in which a word has positions."""
-    if not _has_forms(word.terms):
-        return lists.of(word).masks_of(documents)
-    # The positions of words as they are written are of another kind (index/fields.py), and in other fields.
-    positions = lists.positions_of(word)
-    masks = np.zeros(len(documents), np.uint8)
-    masks[_in_documents(positions.bodies, documents).owners] = _BODY_BIT
-    others = _in_documents(positions.others, documents)
-    np.bitwise_or.at(masks, others.owners, (1 << others.fields).astype(np.uint8))
-    return masks
-
-
-@lru_cache(maxsize=4096)
-def _has_forms(terms: tuple[bytes, ...]) -> bool:
-    """Return whether some of the terms are words as they are written; a word has a term per language."""
-    return any(map(is_form, terms))
-
-
 def _followed_in_bodies(
     lists: VectorLists, proximity: Proximity, index: int, documents: Documents
 ) -> Int64Array:
     """Return the indices of the documents in whose body a word is followed by the next one of the query."""
-    some, others = (lists.positions_of(word).bodies for word in proximity.words[index : index + 2])
+    some, others = (lists.positions_of(word).bodies for word in proximity.placed[index : index + 2])
     bodies = _Bodies(documents, lists.body_starts[documents], lists.body_starts[documents + 1])
     return _followed(some, others, proximity.distances[index], bodies)
 
 
 def _scores_beside_bodies(lists: VectorLists, proximity: Proximity, documents: Documents) -> Int64Array:
     """Return what it adds that words stand side by side in titles, headings and links to the documents."""
-    others = [_in_documents(lists.positions_of(word).others, documents) for word in proximity.words]
+    others = [_in_documents(lists.positions_of(word).others, documents) for word in proximity.placed]
     scores = np.zeros(len(documents), np.int64)
     chain = np.ones(len(others[0].keys), np.bool_)  # which positions end the query so far
     pairs = zip(proximity.distances, proximity.pair_weights, strict=True)

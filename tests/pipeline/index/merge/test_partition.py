@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from crawlctl.pipeline.config.settings import IndexSettings
+from crawlctl.pipeline.index.fields import ANCHOR, INDEXED_FIELDS, OFFSET_BITS
 from crawlctl.pipeline.index.merge import frontier, page_changes
 from crawlctl.pipeline.index.merge.liveness import PageState
 from crawlctl.pipeline.index.merge.page_changes import PageChanges
@@ -24,11 +25,13 @@ from crawlctl.pipeline.index.segment.stored_links import encode_links
 from crawlctl.pipeline.index.segment.tombstones import read_tombstones
 from crawlctl.pipeline.index.statistics import summary_of, totals_of
 from crawlctl.pipeline.state import layout
+from crawlctl.pipeline.text.words.stems import STEM_MARK, is_form
 from crawlctl.pipeline.urls.hosts import webdb_key
 from crawlctl.tests.effort import examples
 from crawlctl.tests.pipeline.index.merge.reading import (
     expected_postings,
     links_of,
+    mask_of,
     opened,
     postings_of,
     records_of,
@@ -49,7 +52,10 @@ URLS = [
     for host in ("a.example", "a.example:81", "b.example")
     for path in ("", "runs", "x/y", "Z%C3%BCrich")
 ]
-words = st.sampled_from(["the", "running", "runs", "Straße", "naïve", "東京都", "read_csv", "x" * 70])
+BODY = INDEXED_FIELDS.index("body")
+words = st.sampled_from(
+    ["the", "running", "runs", "Straße", "naïve", "東京都", "read_csv", "runTheTest", "x" * 70]
+)
 texts = st.lists(words, max_size=6).map(" ".join)
 anchors = st.lists(texts.filter(bool), max_size=3, unique=True).map(tuple)
 documents = st.builds(
@@ -167,6 +173,47 @@ def test_an_index_holds_the_words_of_the_surviving_texts(
     crawl.merge(full=True)
     assert postings_of(crawl.store, crawl.files) == expected_postings(crawl.surviving())
     check_documents(crawl)
+
+
+@settings(deadline=None, max_examples=examples(20))
+@given(rounds)
+def test_no_word_stands_behind_the_end_of_its_field(happened: list[Round]) -> None:
+    """A search numbers the words of all bodies, document after document, by the lengths of the bodies."""
+    crawl = Crawl(MemoryStore(), tier_ratio=2.0, max_stale=0.2)
+    for round_ in happened:
+        crawl.fetch(round_)
+        crawl.merge()
+        for frontier_too in (False, True):
+            check_places(crawl, frontier=frontier_too)
+
+
+def check_places(crawl: Crawl, *, frontier: bool) -> None:
+    """Compare the positions of all lists with the lengths of fields in the columns."""
+    lengths = {
+        record.url: [one.columns.number(field, ordinal) for field in INDEXED_FIELDS]
+        for one in opened(crawl.store, crawl.files)
+        if one.segment.frontier is frontier
+        for ordinal, record in enumerate(one.records)
+        if ordinal not in one.dead
+    }
+    for term, found in postings_of(crawl.store, crawl.files, frontier=frontier).items():
+        for url, positions in found.items():
+            if is_form(term):
+                assert all(lengths[url][field] for field in fields_of_form(term, positions))
+            elif not term.startswith(STEM_MARK):  # a keyword is no word
+                assert all(inside(position, lengths[url]) for position in positions)
+
+
+def fields_of_form(term: bytes, positions: list[int]) -> list[int]:
+    """Return the fields that a word as it is written stands in: a bit each, or the first of anchors."""
+    assert positions[-1] < 1 << ANCHOR or positions[-1] == ANCHOR << OFFSET_BITS
+    return [field for field in range(len(INDEXED_FIELDS)) if mask_of(term, positions) >> field & 1]
+
+
+def inside(position: int, lengths: list[int]) -> bool:
+    """Return whether a position is in its field; only behind a body is no room for parts of names."""
+    field, offset = position >> OFFSET_BITS, position & (1 << OFFSET_BITS) - 1
+    return lengths[field] > 0 and (offset < lengths[field] or field != BODY)
 
 
 def check_documents(crawl: Crawl) -> None:

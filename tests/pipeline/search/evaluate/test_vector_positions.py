@@ -1,10 +1,16 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.search.evaluate.vector_positions import PositionSet
+from crawlctl.pipeline.index.fields import POSITION_BITS
+from crawlctl.pipeline.search.evaluate.vector_positions import BodyNumbers, PositionSet
+from crawlctl.pipeline.search.open.open_index import open_index
+from crawlctl.tests.pipeline.search.brute_force import Page
+from crawlctl.tests.pipeline.search.memory_store import MemoryStore
+from crawlctl.tests.pipeline.search.small_index import write_index
 
 rising = st.sets(st.integers(0, 400), max_size=60).map(sorted)
 
@@ -23,3 +29,16 @@ def test_merged_searched_and_looked_up_keys_are_the_same(
         for place in range(len(keys))
     ]
     assert one_by_one == expected
+
+
+def test_a_position_behind_the_end_of_a_body_is_damage() -> None:
+    store = MemoryStore()
+    pages = [Page("http://h.example/1", text="red tree"), Page("http://h.example/2", text="leaf")]
+    index = open_index(store, write_index(store, [pages]), cached=False)
+    numbers = BodyNumbers(index.reader)
+    last_words = np.array([1, 1 << POSITION_BITS])
+    assert numbers.split(last_words).bodies.keys.tolist() == [1, 3]
+    for key in (2, (1 << POSITION_BITS) + 1):
+        with pytest.raises(ValueError, match="behind the end of a document"):
+            numbers.split(np.array([key]))
+    index.close()

@@ -13,7 +13,7 @@ from crawlctl.pipeline.search.plan.steps import MostOf, Terms
 
 def _most_of(*words: str) -> MostOf | None:
     terms = tuple(Terms(word, (word.encode(),), {}, weight=3) for word in words)
-    return most_words(Proximity(terms, tuple(range(len(terms))), len(terms)))
+    return most_words(Proximity(terms, terms, tuple(range(len(terms))), len(terms)))
 
 
 def test_all_words_but_one_are_wanted_in_titles_and_headings() -> None:

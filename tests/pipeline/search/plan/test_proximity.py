@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -25,10 +26,14 @@ from crawlctl.tests.pipeline.search.small_index import write_index
 if TYPE_CHECKING:
     from crawlctl.pipeline.search.open.searcher import Searcher
     from crawlctl.pipeline.search.plan.proximity import Proximity
+    from crawlctl.pipeline.search.plan.query_plan import Plan
+    from crawlctl.pipeline.search.plan.steps import Step
 
 HOST = "http://h.example"
 WORDS = ("red", "green", "tree", "leaf", "the")  # `the` is a stop word
+PREFIXES = ("gr*", "green*", "t*", "re*")
 texts = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
+queries_with_prefixes = st.lists(st.sampled_from((*WORDS, *PREFIXES)), min_size=1, max_size=5).map(" ".join)
 
 
 def index_of(*pages: Page) -> Searcher:
@@ -37,12 +42,23 @@ def index_of(*pages: Page) -> Searcher:
     return open_index(store, write_index(store, [list(pages[:half]), list(pages[half:])]), cached=False)
 
 
+def made_of(pages: list[tuple[str, str, str]]) -> list[Page]:
+    """Return pages with these titles, headings and texts."""
+    return [
+        Page(f"{HOST}/{number}", title=title, text=text, headings=(heading,) if heading else ())
+        for number, (title, heading, text) in enumerate(pages)
+    ]
+
+
 def order(searcher: Searcher, query: str) -> list[str]:
     return [hit.url.rpartition("/")[2] for hit in find(searcher, parse(query)).hits]
 
 
 def brute_near(proximity: Proximity, fields: dict[str, list[str]]) -> int:
-    """Return what proximity adds, by its definition: no stemming, anchors apart."""
+    """Return what proximity adds, by its definition: no stemming, anchors apart.
+
+    A prefix is side by side with nothing; where it is the whole query, its fields count.
+    """
     words = [word.text for word in proximity.words]
     weights = [word.weight for word in proximity.words]
     score = 0
@@ -60,6 +76,8 @@ def brute_near(proximity: Proximity, fields: dict[str, list[str]]) -> int:
 
 
 def _whole(proximity: Proximity, found: list[str]) -> bool:
+    if len(proximity.words) == 1:
+        return any(fnmatchcase(word, proximity.words[0].text) for word in found)
     offsets = [offset - proximity.offsets[0] for offset in proximity.offsets]
     ends = range(len(found) - offsets[-1])
     words = [word.text for word in proximity.words]
@@ -69,15 +87,32 @@ def _whole(proximity: Proximity, found: list[str]) -> bool:
 @settings(max_examples=examples(25), deadline=None)
 @given(st.lists(st.tuples(texts, texts, texts), min_size=2, max_size=6), texts.filter(str.strip))
 def test_both_evaluators_add_what_the_definition_says(pages: list[tuple[str, str, str]], query: str) -> None:
-    made = [
-        Page(f"{HOST}/{number}", title=title, text=text, headings=(heading,) if heading else ())
-        for number, (title, heading, text) in enumerate(pages)
-    ]
+    made = made_of(pages)
     index = index_of(*made)
     plan = plan_query(parse(query), index)
-    assert plan.proximity is not None and plan.loose is not None
-    plain = PlainEvaluator(index.reader, plan).matches(plan.loose).rescored(plan.proximity, 5)
-    vector = VectorEvaluator(index.vector_lists, plan).matches(plan.loose).rescored(plan.proximity, 5)
+    assert plan.loose is not None
+    check_near(index, plan, plan.loose, made)
+    index.close()
+
+
+@settings(max_examples=examples(25), deadline=None)
+@given(st.lists(st.tuples(texts, texts, texts), min_size=2, max_size=6), queries_with_prefixes)
+def test_both_evaluators_add_what_the_definition_says_of_prefixes(
+    pages: list[tuple[str, str, str]], query: str
+) -> None:
+    made = made_of(pages)
+    index = index_of(*made)
+    plan = plan_query(parse(query), index)
+    if plan.proximity is not None:
+        check_near(index, plan, plan.step, made)
+    index.close()
+
+
+def check_near(index: Searcher, plan: Plan, step: Step, made: list[Page]) -> None:
+    """Compare what both evaluators add to the scores of pages with the definition."""
+    assert plan.proximity is not None
+    plain = PlainEvaluator(index.reader, plan).matches(step).rescored(plan.proximity, 5)
+    vector = VectorEvaluator(index.vector_lists, plan).matches(step).rescored(plan.proximity, 5)
     assert plain == vector
     by_url = {page.url: page for page in made}
     for ranked, record in zip(plain, index.records(one.document for one in plain), strict=True):
@@ -85,7 +120,6 @@ def test_both_evaluators_add_what_the_definition_says(pages: list[tuple[str, str
         fields = {"body": page.text.split(), "title": page.title.split()}
         fields["heading"] = page.headings[0].split() if page.headings else []
         assert ranked.near == brute_near(plan.proximity, fields)
-    index.close()
 
 
 def test_a_title_that_is_the_query_comes_before_pages_that_repeat_its_words_apart() -> None:
@@ -165,9 +199,40 @@ def test_an_explanation_names_where_words_are_near() -> None:
     assert hit.explanation.score == pytest.approx(sum(part.score for part in hit.explanation.parts))
 
 
+@pytest.mark.parametrize("evaluator", ["plain", "vector"])
+def test_a_word_of_a_prefix_in_all_fields_of_a_short_page_is_found(evaluator: str) -> None:
+    """In place of positions it has the bits of its fields, 7 here: more than the body has words."""
+    index = index_of(
+        Page(f"{HOST}/short", title="green", text="a green tree", headings=("green",)),
+        Page(f"{HOST}/other", text="greens"),
+        Page(f"{HOST}/none", text="red"),
+    )
+    plan = plan_query(parse("gree*"), index)
+    assert plan.proximity is not None
+    made = (
+        PlainEvaluator(index.reader, plan)
+        if evaluator == "plain"
+        else VectorEvaluator(index.vector_lists, plan)
+    )
+    first, last = made.matches(plan.step).rescored(plan.proximity, 5)
+    whole = near.WHOLE_TITLE + near.WHOLE_HEADING
+    assert (first.near, last.near) == (whole * plan.proximity.whole_weight, 0)
+
+
+def test_a_prefix_is_side_by_side_with_nothing() -> None:
+    """Its bits, 1 for the body, are no place before the second word of the body."""
+    index = index_of(
+        Page(f"{HOST}/1", text="x y tree green"), Page(f"{HOST}/2", text="red"), Page(f"{HOST}/3", text="red")
+    )
+    plan = plan_query(parse("gree* tree"), index)
+    assert plan.proximity is not None
+    for evaluator in (PlainEvaluator(index.reader, plan), VectorEvaluator(index.vector_lists, plan)):
+        assert [one.near for one in evaluator.matches(plan.step).rescored(plan.proximity, 5)] == [0]
+
+
 @pytest.mark.parametrize("query", ["gree*", "gree* tree", "tree gree*", "1..3"])
 def test_both_evaluators_agree_on_prefixes_and_ranges(query: str) -> None:
-    """Words as they are written have positions of another kind, which are not in the fields of the word."""
+    """Words as they are written have the fields that they stand in, and no positions."""
     index = index_of(
         Page(f"{HOST}/1", title="green tree", text="a tree", anchors=("greener 2",)),
         Page(f"{HOST}/2", text="a green tree 3", headings=("greens",)),
@@ -178,3 +243,21 @@ def test_both_evaluators_agree_on_prefixes_and_ranges(query: str) -> None:
     plain = PlainEvaluator(index.reader, plan).matches(plan.step).rescored(plan.proximity, 5)
     vector = VectorEvaluator(index.vector_lists, plan).matches(plan.step).rescored(plan.proximity, 5)
     assert plain and plain == vector
+
+
+def test_in_segments_of_older_versions_the_stems_of_a_prefix_have_positions() -> None:
+    store = MemoryStore()
+    older = Page(f"{HOST}/old", text="a green tree"), Page(f"{HOST}/apart", text="tree x green")
+    index = open_index(
+        store, write_index(store, [older, [Page(f"{HOST}/new", text="green tree")]], older=1), cached=False
+    )
+    plan = plan_query(parse("gree* tree"), index)
+    assert plan.proximity is not None
+    for evaluator in (PlainEvaluator(index.reader, plan), VectorEvaluator(index.vector_lists, plan)):
+        ranked = evaluator.matches(plan.step).rescored(plan.proximity, 5)
+        near_by_url = {
+            record.url.rpartition("/")[2]: one.near
+            for one, record in zip(ranked, index.records(one.document for one in ranked), strict=True)
+        }
+        pair = near.PAIR_WEIGHTS[0] * plan.proximity.pair_weights[0]
+        assert near_by_url == {"old": pair, "apart": 0, "new": 0}
