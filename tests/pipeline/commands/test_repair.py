@@ -175,7 +175,7 @@ def test_an_older_layer_that_counts_the_whole_part_too_is_found_and_repaired(liv
     live("run")
     store = LocalStore(Path("crawl"))
     snapshot = load_current(store)
-    old, newest = (layer.data for layer in layers_of(snapshot.files_of(WEBDB)))
+    old, *_, newest = (layer.data for layer in layers_of(snapshot.files_of(WEBDB)))
     wrong = replace(old, records=newest.records, counters={**newest.counters, **old.counters})
     files = [wrong if entry == old else entry for entry in snapshot.files]
     commit(store, snapshot, files=files, round_number=snapshot.round)
