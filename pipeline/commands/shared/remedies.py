@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.progress.display import ShownStep
 
-_COMMAND = re.compile(r"`crawlctl (?P<words>[^`]+?)(?P<output> > [^`]*)?`")
+# What is done "by" a command is not to be typed.
+_COMMAND = re.compile(r"(?<!\bby )`crawlctl (?P<words>[^`]+?)(?P<output> > [^`]*)?`")
 _WITHOUT_STORE = frozenset({"help", "completion", "version", "demo"})
 _SAYS_ENOUGH = frozenset({"--store", "--help"})
 

@@ -269,7 +269,7 @@ def test_archives_from_before_there_were_captures_are_listed(
     found = capsys.readouterr()
     assert found.out and "had to be searched; `crawlctl check --repair` lists them" in found.err
     assert run(["export", "--to", "cdxj", "-o", str(folder / "x.cdxj"), "--store", str(folder)]) == 1
-    assert "list them with `crawlctl check --repair`" in capsys.readouterr().err
+    assert "list them with `crawlctl check --repair --store " in capsys.readouterr().err
     assert "their pages are listed now" in repaired(shell, folder)
     assert all_captures(store) == wanted
     assert run(["show", "--raw", url, "--store", str(folder)]) == 0

@@ -24,7 +24,7 @@ WORDS = ("--store", "my crawl")
         ("`crawlctl run` and `crawlctl hosts`", "`crawlctl run --store 'my crawl'` and `crawlctl hosts {}`"),
         ("`crawlctl show --raw a > FILE`", "`crawlctl show --raw a --store 'my crawl' > FILE`"),
         ("`crawlctl run --store x`, `crawlctl help run`, `crawlctl gc --help`", ""),
-        ("crawlctl runs `other commands`", ""),
+        ("it is in use by `crawlctl run`; crawlctl runs `other commands`", ""),
     ],
 )
 def test_commands_name_the_store_where_they_need_it(message: str, named: str) -> None:
