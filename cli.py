@@ -12,7 +12,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.commands.shared.session import COMPLETION_VARIABLE
+from crawlctl.pipeline.commands.shared.session import COMPLETION_VARIABLE, STORE_FLAG, Session
 from crawlctl.pipeline.errors import EXIT_ERROR
 from crawlctl.pipeline.terminal.streams import flushed, prepare_streams
 
@@ -71,13 +71,14 @@ def _kept_commands() -> LazyGroup:
 def _run(arguments: list[str], load: Callable[[], LazyGroup] = commands) -> int:
     from crawlctl.pipeline.commands.shared.exit_codes import exit_code_of
 
-    return exit_code_of(lambda: _run_click(load, arguments))
+    session = Session()
+    return exit_code_of(lambda: _run_click(load, arguments, session), session)
 
 
-def _run_click(load: Callable[[], LazyGroup], arguments: list[str]) -> int:
+def _run_click(load: Callable[[], LazyGroup], arguments: list[str], session: Session) -> int:
     from crawlctl.pipeline.commands.shared.group import run_group
 
-    return run_group(load(), arguments)
+    return run_group(load(), arguments, session)
 
 
 def _plain_query(arguments: list[str]) -> PlainQuery | None:
@@ -91,16 +92,15 @@ def _plain_query(arguments: list[str]) -> PlainQuery | None:
 def _answer(query: PlainQuery) -> int:
     from crawlctl.pipeline.commands.shared.exit_codes import exit_code_of
 
-    return exit_code_of(lambda: _search(query))
-
-
-def _search(query: PlainQuery) -> None:
-    _import_msgspec()
-    from crawlctl.pipeline.commands.shared.querying.query_run import search
-    from crawlctl.pipeline.commands.shared.session import STORE_FLAG, Session
-
     session = Session()
     session.flag("store", query.store, STORE_FLAG)
+    return exit_code_of(lambda: _search(query, session), session)
+
+
+def _search(query: PlainQuery, session: Session) -> None:
+    _import_msgspec()
+    from crawlctl.pipeline.commands.shared.querying.query_run import search
+
     search(session, query.words, query.options)
 
 

@@ -139,8 +139,13 @@ class Damage:
 
 
 def _unit(entry: FileEntry) -> str:
-    """Return what a file is lost with: its segment, its run, its MapFile; other files stand alone."""
-    if entry.kind in (kinds.SEGMENTS, kinds.WEBDB, kinds.CAPTURES):
+    """Return what a file is lost with: its segment, run or MapFile, or its part of the WebDB.
+
+    Other files stand alone. The sound rows of all layers of a part are written as one layer (salvaging.py).
+    """
+    if entry.kind == kinds.WEBDB:
+        return f"part {entry.partition}"
+    if entry.kind in (kinds.SEGMENTS, kinds.CAPTURES):
         return written_together(entry.name)
     if entry.kind in RUN_KINDS:
         return f"run {attempt_of(entry.name)}"

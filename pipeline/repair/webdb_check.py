@@ -11,10 +11,11 @@ from crawlctl.pipeline.index.segment.segment_files import segments_of
 from crawlctl.pipeline.repair.finding import Finding
 from crawlctl.pipeline.repair.live_pages import live_pages
 from crawlctl.pipeline.state.kinds import BLOCKS, DELETED, HOSTS, SEGMENTS, WEBDB
-from crawlctl.pipeline.state.layout import round_of
+from crawlctl.pipeline.state.layout import DATA, round_of
 from crawlctl.pipeline.urls.hosts import host_of_key, partition_of, url_of_key
 from crawlctl.pipeline.webdb.census import HOSTS as HOSTS_COUNT
 from crawlctl.pipeline.webdb.census import SEED_HOSTS, Census, status_counts
+from crawlctl.pipeline.webdb.layers.layer import LAYER
 from crawlctl.pipeline.webdb.part import WebDbPart, open_part
 from crawlctl.pipeline.webdb.repeated.block_table import read_samples
 from crawlctl.pipeline.webdb.row_files import read_hosts
@@ -37,6 +38,9 @@ def check_part(
     if entry is None or _is_any(snapshot.files_of(WEBDB, partition), damaged):
         return
     part = open_part(store, snapshot, partition)
+    for older in part.layers[:-1] if part else ():
+        if older.data.records:  # so whoever adds up the files counts URLs twice
+            yield _wrong(older.data, "it counts the URLs of the whole part, as only its newest layer does")
     for layer in part.layers if part and len(part.layers) > 1 else ():
         found = sum(len(block.keys) for block in WebDbPart(store, [layer]).blocks())
         if found != layer.rows:
@@ -119,7 +123,10 @@ def _alive(files: list[FileEntry]) -> int:
 
 
 def _data_of(snapshot: Snapshot, partition: int) -> FileEntry | None:
-    return next((entry for entry in snapshot.files_of(WEBDB, partition) if entry.records), None)
+    """Return the data file that counts the whole part: that of its newest layer."""
+    layers = (entry for entry in snapshot.files_of(WEBDB, partition) if entry.name.endswith(f"/{DATA}"))
+    newest = max(layers, key=lambda entry: entry.counters.get(LAYER, 0), default=None)
+    return newest if newest and newest.records else None
 
 
 def _is_any(files: Collection[FileEntry], damaged: Collection[str]) -> bool:

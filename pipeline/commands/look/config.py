@@ -28,10 +28,31 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.config.load import Origin
     from crawlctl.pipeline.crawl.work import Work
 
+_SHOWS_VALUES = frozenset({"get", "show", "list", "ls", "print", "view"})  # in other programs
 _NARROWEST = 20  # the fewest columns for values beside their keys; with less room, values get their own lines
 
 
-@click.group("config", cls=CrawlctlGroup, invoke_without_command=True)
+class ConfigGroup(CrawlctlGroup):
+    """The group of `config`; those who look for a command that shows a setting are told where it is shown."""
+
+    def unknown(self, ctx: click.Context, name: str) -> str:
+        """Return what is wrong with a name that is no command."""
+        if name not in _SHOWS_VALUES and not _is_key(name):
+            return super().unknown(ctx, name)
+        key = name if _is_key(name) else "KEY"
+        return (
+            f"no command `{name}`; `crawlctl config` prints all settings and where their values come from, "
+            f"`crawlctl config set {key}=VALUE` changes one"
+        )
+
+
+def _is_key(name: str) -> bool:
+    from crawlctl.pipeline.config.load import all_types
+
+    return name in all_types()
+
+
+@click.group("config", cls=ConfigGroup, invoke_without_command=True)
 @json_option
 @pass_session
 @click.pass_context

@@ -116,10 +116,11 @@ class CrawlctlGroup(CrawlctlCommand, click.Group):
         """Return the subcommand that the first argument names; suggest one if there is none."""
         name = args[0]
         if self.get_command(ctx, name) is None and not ctx.resilient_parsing and not name.startswith("-"):
-            raise click.UsageError(self._unknown(ctx, name), ctx)
+            raise click.UsageError(self.unknown(ctx, name), ctx)
         return super().resolve_command(ctx, args)
 
-    def _unknown(self, ctx: click.Context, name: str) -> str:
+    def unknown(self, ctx: click.Context, name: str) -> str:
+        """Return what is wrong with a name that is no command, and what may have been meant."""
         import difflib
 
         if name.startswith(("http://", "https://")):

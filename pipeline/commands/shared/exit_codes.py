@@ -14,17 +14,23 @@ from crawlctl.pipeline.errors import EXIT_ERROR, EXIT_INTERRUPTED, CrawlctlError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from crawlctl.pipeline.commands.shared.session import Session
 
 STOPPED = "stopped; everything that was saved is kept: run the same command to go on"
 
 
-def exit_code_of(action: Callable[[], object]) -> int:
-    """Run an action and return its exit code; every expected failure is one line on stderr."""
+def exit_code_of(action: Callable[[], object], session: Session) -> int:
+    """Run an action and return its exit code; every expected failure is one line on stderr.
+
+    The commands that the line names have the store of the session, if a flag names one.
+    """
     try:
         result = action()
         return result if isinstance(result, int) else 0
     except CrawlctlError as err:
-        return _report(str(err), err.exit_code)
+        from crawlctl.pipeline.commands.shared.remedies import with_store
+
+        return _report(with_store(str(err), session.store_words), err.exit_code)
     except KeyboardInterrupt:
         return _report(STOPPED, EXIT_INTERRUPTED)
     except SystemExit as err:

@@ -117,14 +117,17 @@ def group_of(sections: Mapping[str, tuple[str, ...]]) -> LazyGroup:
     return crawlctl
 
 
-def run_group(group: LazyGroup, arguments: list[str]) -> int:
-    """Run a command line and return its exit code; click explains errors of the command line itself."""
+def run_group(group: LazyGroup, arguments: list[str], session: Session) -> int:
+    """Run a command line and return its exit code; click explains errors of the command line itself.
+
+    The flags of the command line are in the session afterwards, also if the command fails.
+    """
     if COMPLETION_VARIABLE in os.environ:
         from crawlctl.pipeline.commands.shared.shells import use_our_shells
 
         use_our_shells()
     try:
-        result: Any = group.main(arguments, prog_name="crawlctl", standalone_mode=False)
+        result: Any = group.main(arguments, prog_name="crawlctl", standalone_mode=False, obj=session)
         return result if isinstance(result, int) else 0
     except click.ClickException as err:
         say(_explained(err), err=True)

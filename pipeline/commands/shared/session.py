@@ -111,11 +111,13 @@ class Session:
         Commands that do not need the crawl's own settings do not read them, so they work even if these are
         damaged.
         """
+        from crawlctl.pipeline.commands.shared.remedies import StoreNamingDisplay
         from crawlctl.pipeline.crawl.work import Work
         from crawlctl.pipeline.progress.choice import display_for
 
         config = self.config if with_own else self.given.config
-        return Work(self.store(), config, display_for(sys.stderr), self._own_file if with_own else None)
+        display = StoreNamingDisplay(display_for(sys.stderr), self.store_words)
+        return Work(self.store(), config, display, self._own_file if with_own else None)
 
     def work_despite_damage(self) -> Work:
         """Return the work with the crawl's own settings, and without them if they cannot be read."""

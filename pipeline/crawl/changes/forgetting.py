@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.crawl.changes.revision import Revised
     from crawlctl.pipeline.crawl.work import Work
 
-_ADVICE = "check the spelling with `crawlctl explain URL`; `crawlctl status` counts what the crawl knows"
+_ADVICE = (
+    "check the spelling with `crawlctl explain URL`; `crawlctl hosts` lists the hosts that the crawl knows, "
+    "`crawlctl forget --query WORDS` forgets by words"
+)
 _MAX_MAKER_CHARS = 100
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from crawlctl.cli import run
 from crawlctl.pipeline.search.evaluate.plain_evaluator import PlainEvaluator
+from crawlctl.pipeline.state.snapshots import load_current
+from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.pipeline.commands.damaged_crawl import flipped, linked_copy, replace_file
 
 if TYPE_CHECKING:
@@ -26,8 +28,15 @@ QUERIES = (
     ("--urls", "n0p1*"),
     ("--explain", '"leaf 1"', "OR", "home"),
     ("--count", "leaf"),
+    ("leef",),  # a correction comes from the table of words
+    ("blatt",),  # a synonym
 )
-READ_BY_QUERIES = ("segments", "dictionary", "deleted", "priors", "groups")
+SYNONYM = "search.synonyms=[blatt = leaf]"
+READ_BY_QUERIES = {
+    *("deleted", "groups", "priors", "rules"),
+    *("dictionary/data", "dictionary/index", "dictionary/words"),
+    *("segments/columns", "segments/docs/data", "segments/docs/index", "segments/postings"),
+}
 DAMAGES: dict[str, Callable[[bytes], bytes | None]] = {
     "deleted": lambda _data: None,
     "flipped": flipped,
@@ -44,13 +53,15 @@ def evaluator(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     return str(request.param)
 
 
-def largest_of_each_kind(small: SmallCrawl) -> list[FileEntry]:
-    """Return a file of each kind and name that queries read, such as segments/…/docs/data."""
-    found: dict[tuple[str, str], FileEntry] = {}
-    for entry in sorted(small.files(), key=lambda one: one.bytes):
-        if entry.kind in READ_BY_QUERIES:
-            found[entry.kind, re.sub(r".*/[0-9a-f-]+(?=[./]|$)", "", entry.name)] = entry
-    return list(found.values())
+def kind_of(entry: FileEntry) -> str:
+    """Return the kind of a file, with its name in its folder, such as segments/docs/data."""
+    return entry.kind + re.sub(r".*/[0-9a-f-]+(?=[./]|$)", "", entry.name)
+
+
+def largest_of_each_kind(store: LocalStore) -> dict[str, FileEntry]:
+    """Return the largest file of each kind and name that queries read."""
+    files = sorted(load_current(store).files, key=lambda one: one.bytes)
+    return {kind_of(entry): entry for entry in files if kind_of(entry) in READ_BY_QUERIES}
 
 
 def asked(folder: Path, capsys: pytest.CaptureFixture[str]) -> list[tuple[int, str, str]]:
@@ -66,20 +77,24 @@ def asked(folder: Path, capsys: pytest.CaptureFixture[str]) -> list[tuple[int, s
 def test_a_query_answers_as_before_or_names_the_file_and_the_remedy(
     small: SmallCrawl, tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: str
 ) -> None:
-    sound, noticed = asked(small.folder, capsys), set()
-    assert {code for code, _, _ in sound} == {0}
-    for number, entry in enumerate(largest_of_each_kind(small)):
-        folder = linked_copy(small.folder, tmp_path / str(number))
+    whole = linked_copy(small.folder, tmp_path / "whole")
+    assert run(["config", "set", SYNONYM, "--store", str(whole)]) == 0
+    capsys.readouterr()
+    sound, noticed = asked(whole, capsys), set()
+    assert {code for code, _, _ in sound} == {0} and "did you mean leaf?" in str(sound)
+    for kind, entry in largest_of_each_kind(LocalStore(whole)).items():
+        folder = linked_copy(whole, tmp_path / kind)
         replace_file(folder, entry.name, DAMAGES[damage]((folder / entry.name).read_bytes()))
         for found, wanted in zip(asked(folder, capsys), sound, strict=True):
             if found != wanted:
-                noticed.add(entry.kind)
+                noticed.add(kind)
                 assert_is_error_about(entry.name, *found)
-    assert noticed == set(READ_BY_QUERIES)
+    # A changed bit in the index of a MapFile may lie where no query looks; its checksum is that of `check`.
+    assert noticed >= READ_BY_QUERIES - ({"dictionary/index"} if damage == "flipped" else set())
 
 
 def assert_is_error_about(name: str, code: int, out: str, err: Any) -> None:
     assert (code, out) == (1, ""), name
     assert len(err.splitlines()) == 1
     assert name.removesuffix("/data").removesuffix("/index") in err  # of a MapFile
-    assert "`crawlctl check --repair`" in err
+    assert "`crawlctl check --repair --store " in err

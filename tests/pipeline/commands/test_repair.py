@@ -9,23 +9,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from crawlctl.cli import run
 from crawlctl.pipeline.crawl.history.history_files import JOINED
+from crawlctl.pipeline.state.kinds import WEBDB
 from crawlctl.pipeline.state.snapshots import commit, load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.urls.hosts import webdb_key
+from crawlctl.pipeline.webdb.layers.layer import layers_of
 from crawlctl.pipeline.webdb.repeated.block_table import RunBlocks
 from crawlctl.tests.comparison import Crawled, crawled
 from crawlctl.tests.pipeline.captures.made_captures import all_captures, unlist
 from crawlctl.tests.pipeline.commands.damaged_crawl import flipped, linked_copy, replace_file
+from crawlctl.tests.pipeline.commands.live_site import PATHS, LiveCrawl, crawled_site, live
 from crawlctl.tests.pipeline.imports.archives import answer, page, record, write
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.tests.pipeline.commands.conftest import Shell
     from crawlctl.tests.pipeline.commands.damaged_crawl import SmallCrawl
+
+__all__ = ["crawled_site", "live"]
 
 # Kinds of files that a repair makes again without a loss.
 REBUILT = {
@@ -142,6 +148,42 @@ def test_pages_that_the_webdb_has_lost_come_back_from_the_archive(
     assert answers(shell, folder) == answers(shell, small.folder)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", ["flipped", "deleted"])
+@pytest.mark.parametrize("layer", [0, -1], ids=["oldest", "newest"])
+def test_no_row_counts_twice_where_one_layer_of_the_webdb_is_damaged(
+    live: LiveCrawl, layer: int, damage: str
+) -> None:
+    live("refresh", live.site.url("/docs/one"))
+    live("run")
+    store = LocalStore(Path("crawl"))
+    layers = layers_of(load_current(store).files_of(WEBDB))
+    entry, before = layers[layer].data, crawled(store)
+    assert len(layers) > 1
+    data = Path("crawl", entry.name).read_bytes()
+    replace_file(Path("crawl"), entry.name, flipped(data) if damage == "flipped" else None)
+    told = repaired(live.shell, Path("crawl"))
+    assert f"{entry.name}: it is " in told and not re.search(r"-\d+ rows", told)
+    assert crawled(store).webdb.keys() == before.webdb.keys()
+    assert live.json("status")["urls"] == len(before.webdb)
+    assert live.found() == set(PATHS)
+
+
+@pytest.mark.slow
+def test_an_older_layer_that_counts_the_whole_part_too_is_found_and_repaired(live: LiveCrawl) -> None:
+    live("refresh", live.site.url("/docs/one"))
+    live("run")
+    store = LocalStore(Path("crawl"))
+    snapshot = load_current(store)
+    old, *_, newest = (layer.data for layer in layers_of(snapshot.files_of(WEBDB)))
+    wrong = replace(old, records=newest.records, counters={**newest.counters, **old.counters})
+    files = [wrong if entry == old else entry for entry in snapshot.files]
+    commit(store, snapshot, files=files, round_number=snapshot.round)
+    assert live.json("status")["urls"] == 2 * len(PATHS)
+    assert f"{old.name}: it counts the URLs of the whole part" in repaired(live.shell, Path("crawl"))
+    assert live.json("status")["urls"] == len(PATHS)
+
+
 def test_a_damaged_block_of_the_webdb_costs_its_rows_alone(shell: Shell, tmp_path: Path) -> None:
     (tmp_path / "seeds").write_text("".join(f"https://a.org/{n}\n" for n in range(30_000)))
     shell("init", "--partitions", "1")
@@ -227,7 +269,7 @@ def test_archives_from_before_there_were_captures_are_listed(
     found = capsys.readouterr()
     assert found.out and "had to be searched; `crawlctl check --repair` lists them" in found.err
     assert run(["export", "--to", "cdxj", "-o", str(folder / "x.cdxj"), "--store", str(folder)]) == 1
-    assert "list them with `crawlctl check --repair`" in capsys.readouterr().err
+    assert "list them with `crawlctl check --repair --store " in capsys.readouterr().err
     assert "their pages are listed now" in repaired(shell, folder)
     assert all_captures(store) == wanted
     assert run(["show", "--raw", url, "--store", str(folder)]) == 0

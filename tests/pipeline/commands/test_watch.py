@@ -25,7 +25,7 @@ SETTINGS = """
 partitions: 1
 fetch: {contact: a@example.org, allowed_networks: [127.0.0.0/8]}
 politeness: {delay: 30s}
-runner: {name: inline}
+runner: {name: %s}
 """
 CRAWLCTL = (sys.executable, "-m", "crawlctl.cli")
 WATCH = (*CRAWLCTL, "status", "--watch", "--json")
@@ -70,8 +70,10 @@ def test_the_status_has_a_line_about_a_running_command(crawl: Shell) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_can_be_watched_and_its_death_is_seen(crawl: Shell, tmp_path: Path) -> None:
-    (tmp_path / "crawl.yaml").write_text(SETTINGS)
+@pytest.mark.parametrize("runner", ["inline", "local"])
+def test_a_run_can_be_watched_and_its_death_is_seen(crawl: Shell, tmp_path: Path, runner: str) -> None:
+    """The driver publishes, so it is the same where tasks are programs of their own."""
+    (tmp_path / "crawl.yaml").write_text(SETTINGS % runner)
     with serving(1) as (site,):
         site.page("/", "/a", "/b")
         run = subprocess.Popen(
@@ -81,7 +83,7 @@ def test_a_run_can_be_watched_and_its_death_is_seen(crawl: Shell, tmp_path: Path
             start_new_session=True,
         )
         try:
-            _await_status(crawl)
+            _await_report_of_tasks(crawl)
             with subprocess.Popen(WATCH, stdout=subprocess.PIPE) as watcher:
                 assert watcher.stdout is not None
                 first = json.loads(watcher.stdout.readline())
@@ -94,13 +96,14 @@ def test_a_run_can_be_watched_and_its_death_is_seen(crawl: Shell, tmp_path: Path
                 os.killpg(run.pid, signal.SIGKILL)
                 run.wait(PATIENCE)
     assert (first["state"], first["status"]["command"]) == ("running", "run")
+    assert first["status"]["step"] == "round 1, fetch" and first["status"]["hosts"]
     assert last["state"] == "died"
     assert "`crawlctl run` died at about " in crawl("status", "--watch")
     assert any(line.startswith("died ") for line in crawl("status").splitlines())
 
 
-def _await_status(crawl: Shell) -> None:
+def _await_report_of_tasks(crawl: Shell) -> None:
     end = time.monotonic() + PATIENCE
-    while crawl.json("status")["live"] is None:
-        assert time.monotonic() < end, "the run has published nothing"
+    while not (live := crawl.json("status")["live"]) or live["is_silent"] or not live["hosts"]:
+        assert time.monotonic() < end, "the run has published nothing about its hosts"
         time.sleep(0.05)

@@ -176,3 +176,4 @@ def test_urls_that_were_not_in_search_are_counted_apart(live: LiveCrawl) -> None
 def test_words_are_refused_with_the_command_that_forgets_by_a_query(live: LiveCrawl) -> None:
     told = live("forget", "some words", code=2)
     assert "add --query, and try it first: crawlctl forget --query 'some words' --dry-run" in told
+    assert "`crawlctl forget --query WORDS` forgets by words" in live("forget", "zebra", code=1)
