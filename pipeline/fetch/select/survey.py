@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Survey:
-    """What one pass over a part collects besides the selection: its URLs, its hosts, and the large hosts."""
+    """The URLs, hosts and large hosts of a part, collected in the same pass as the selection."""
 
     def __init__(self, rows: PartRows, large: int, known: KnownUrls | None = None) -> None:
         self.known = KnownUrls(2 * rows.records) if known is None else known
