@@ -1,4 +1,4 @@
-"""Request and Answer: what the engine is asked for, and what came back."""
+"""Request and Answer: the input and the output of the fetch engine."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Truncation(StrEnum):
 
 
 class FetchError(msgspec.Struct, frozen=True):
-    """What went wrong: a kind for the program and a sentence for the user."""
+    """Why a request failed: a kind for the program and a sentence for the user."""
 
     kind: ErrorKind
     reason: str

@@ -1,7 +1,7 @@
 """One scheme (http or https) of a host: its waiting URLs, its robots.txt, its failures.
 
-http and https are two services on one machine. They share the crawl delay. But if one of them does not
-answer, the other one may. So failures, back-off and robots.txt are kept for each.
+http and https are two services on one machine. They share the crawl delay. But if one service does not
+answer, the other service may. So failures, back-off and robots.txt are kept per scheme.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from crawlctl.pipeline.robots.robots import Robots
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import PolitenessSettings, SitemapSettings
 
-_SOON = 60  # seconds that a round waits for a host anyway
+_SOON = 60  # seconds; a round waits this long for a host in any case
 _NO_ROBOTS = "robots.txt "  # the beginning of `left_reason` if robots.txt could not be read
 
 
@@ -48,9 +48,9 @@ class KnownSitemaps(msgspec.Struct, frozen=True, array_like=True):
     named: dict[str, tuple[str, ...]] = {}  # scheme of the robots.txt → the sitemaps it names
     read_at: float = 0.0  # when the last pass ended, or was blocked
     problem: str = ""  # the first problem of the last pass
-    depths: dict[str, int] = {}  # of a pass that has not ended: how deep each sitemap is nested
-    waiting: tuple[str, ...] = ()  # of a pass that has not ended: the sitemaps still to be read
-    feeds: tuple[str, ...] = ()  # that pages of the host name
+    depths: dict[str, int] = {}  # how deep each sitemap of an unfinished pass is nested
+    waiting: tuple[str, ...] = ()  # the sitemaps that an unfinished pass has still to read
+    feeds: tuple[str, ...] = ()  # feeds that pages of the host name
 
     def are_due(self, now: float, interval: float) -> bool:
         """Return whether there are sitemaps or feeds that were not read in the last `interval` seconds."""
@@ -82,7 +82,7 @@ class HostState(msgspec.Struct, frozen=True, array_like=True):
     def unreached(self, known: HostState) -> HostState:
         """Return the state to save after a first round that reached no host; `known` is the one before.
 
-        The fault is ours, or of the network: the host is not left alone for it, but the reason is kept.
+        The fault is on our side or in the network: so the host gets no back-off, but the reason is kept.
         """
         return msgspec.structs.replace(
             known, reason=self.reason, told_at=self.told_at, left=self.left, left_reason=self.left_reason
@@ -125,7 +125,7 @@ class HostState(msgspec.Struct, frozen=True, array_like=True):
 
 
 class HostSummary(msgspec.Struct, frozen=True, array_like=True):
-    """The fields of a HostState; the ones that take most of the time are not decoded."""
+    """The fields of a HostState without those that take most of the time to decode; for lists of hosts."""
 
     robots: msgspec.Raw
     not_before: float = 0.0
