@@ -18,7 +18,7 @@ RANK_COMMAND = "crawlctl rank"
 
 
 class RankOrder(StoreOrder, frozen=True, kw_only=True):
-    """What the orders of the three jobs of a ranking share."""
+    """The base class of the orders of the three jobs of a ranking."""
 
     command: ClassVar[str] = RANK_COMMAND
 

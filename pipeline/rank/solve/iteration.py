@@ -209,7 +209,7 @@ class TaskSolver:
         )
 
     def _neighbours(self) -> Iterator[Neighbour]:
-        """Yield the other tasks; what is read of one is forgotten with it."""
+        """Yield the other tasks, one after the other: only the blocks of one are in memory at a time."""
         for task, partitions in enumerate(self.order.tasks):
             if task != self.number:
                 nodes = TaskNodes(self._graph, partitions)
@@ -218,13 +218,13 @@ class TaskSolver:
                 yield Neighbour(task, self._shares(nodes), teleport, incoming, outgoing)
 
     def _prepared(self, facts: StateFacts) -> tuple[TaskMatrix, Sending]:
-        """Return what computed the round of a state, and what its messages are made with."""
+        """Return the matrix that computed the round of a state, and the maker of its messages."""
         if facts.matrix is None:
             return self._made([no_halo(self._tasks)] * self._tasks)
         return read_matrix(self.store, facts.matrix, self._own.blocks_to(self._own), self._own.size)
 
     def _made(self, halos: Sequence[Halo]) -> tuple[TaskMatrix, Sending]:
-        """Return the matrix of this task, and how it sends, with these halos of all tasks."""
+        """Return the matrix of this task and the maker of its messages, by the halos of all tasks."""
         outgoing = [merged(self._own.blocks_to(other)) for other in self._all_nodes]
         incoming = (merged(other.blocks_to(self._own)) for other in self._all_nodes)
         matrix = make_task_matrix(

@@ -1,13 +1,13 @@
 """What a task sends to each other task in a round, and where the receiver puts it.
 
-A task computes its own nodes and those of its halo (halo.py). From each other task it needs
+A task computes its own nodes and the nodes of its halo (halo.py). From each other task it needs
 
     values   for its own nodes, what they receive from the nodes of the other task, without those in the halo;
              for all nodes of its halo, what they receive from the nodes of the other task
     ranks    of those nodes of its halo that belong to the other task; a round begins with them
 
-All of these are linear in the rank vector of the sender. The nodes of a halo do not know the links among each
-other: what these carry is in the values.
+All of these are linear in the rank vector of the sender. The receiver does not know the links between nodes
+of its halo: the rank that these links carry is in the values.
 """
 
 from __future__ import annotations
