@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PREFIX = "crawlctl-scratch-"  # of locked folders; other folders called crawlctl-… are left alone
-TRIES = 10  # one fails only if another process took the new folder for an abandoned one
+TRIES = 10  # a try fails only if another process takes the new folder for an abandoned folder
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 

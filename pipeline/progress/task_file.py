@@ -16,12 +16,12 @@ from pathlib import Path
 import msgspec
 
 RECORD_BYTES = 8192  # fixed, so that a new record overwrites the old one
-MOST_HOSTS = 20  # that a record names
+MOST_HOSTS = 20  # the most hosts that a record names
 MOST_URLS = 10
 _HOST_CHARS = 100
 _REASON_CHARS = 60
 _URL_CHARS = 200
-_MOST_CAUSES = 20  # of failures; a cause has at most some twenty characters
+_MOST_CAUSES = 20  # the most causes of failures in a record; a cause has about twenty characters
 
 
 class HostProgress(msgspec.Struct, frozen=True, array_like=True):
@@ -61,7 +61,7 @@ class Progress(msgspec.Struct, frozen=True, array_like=True):
     waiting: int = 0  # hosts that must not be asked yet
     failing: int = 0  # hosts whose last request failed
     seconds: float = 0.0  # that the slowest host still needs, estimated
-    earlier: int = 0  # of `done`, what earlier attempts have done
+    earlier: int = 0  # the items of `done` that earlier attempts have done
     hosts: tuple[HostProgress, ...] = ()  # the slowest ones first
     failures: dict[str, int] = {}  # failed pages by cause
     urls: tuple[UrlProgress, ...] = ()  # under way, the oldest ones first

@@ -80,7 +80,7 @@ def telling_log(application: str, hadoop_bin: Sequence[str]) -> TaskLog | None:
         telling = [log for log in logs if last_traceback(log.text) or _own_words(log.text)]
         if telling:
             return max(telling, key=lambda log: log.container)
-        if len(logs) > 1:  # a log of the application master alone says little about the tasks
+        if len(logs) > 1:  # with a single log, of the application master, the logs of the tasks may follow
             return None
     return None
 

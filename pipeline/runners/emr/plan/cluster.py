@@ -33,7 +33,7 @@ class Fleet:
 
 @dataclass(frozen=True)
 class ClusterPlan:
-    """The cluster that would be started; None for what is not set."""
+    """The cluster that would be started; a field that is not set is None."""
 
     release: str | None
     region: str
