@@ -1,7 +1,7 @@
 """Removes forgotten pages from the files of a partition: WebDB rows, host states and archived records.
 
-Only files that hold something of these pages are written again. The index is not changed here. A full merge
-removes the text later, because it drops documents without a WebDB row.
+Only files that contain something about these pages are written again. The index is not changed here. A full
+merge removes the text later, because it drops documents without a WebDB row.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class _Purge:
         """Yield the rows that stay.
 
         A forgotten seed keeps an empty row. Without include rules the seeds decide which hosts belong to the
-        crawl, so without the row all pages of the host would leave it. The row tells nothing new: the URL is
+        crawl, so without the row all pages of the host would leave it. The row does not reveal the URL: it is
         in scope.forgotten anyway.
         """
         for keys, values in self._blocks():
