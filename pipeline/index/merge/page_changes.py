@@ -1,7 +1,7 @@
 """The pages that a merge looks at if it knows which rows of the WebDB have changed since the last merge.
 
-All other pages are as they were: so are their documents, the tombstones of these and their anchors. Of these
-pages only those are read whose documents are written again, each by its key.
+All other pages are as they were at the last merge, and so are their documents, tombstones and anchors. Such a
+page is read only if its document is written again; it is looked up by its key.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.segment.tombstones import Tombstones
     from crawlctl.pipeline.webdb.part import WebDbPart
 
-MOST_AT_ONCE = 1 << 18  # pages that are held in memory, some 100 MB; of more, all pages are read in a row
+MOST_AT_ONCE = 1 << 18  # pages held in memory, about 100 MB; if more are needed, all pages are read in a row
 
-_READ_ALL = 3  # to look up one page costs as much as to read so many in a row, about
+_READ_ALL = 3  # looking up one page costs about as much as reading this many pages in a row
 
 
 class PageChanges(NamedTuple):

@@ -2,9 +2,10 @@
 
 A document is deleted when its page is gone, moved, excluded or a duplicate, or was indexed again in a newer
 segment. Each merge writes the tombstones of a partition again, as a side file of records (side_file.py). A
-record has two compressed bitmaps by ordinal, bit 0 first: the deleted documents, and those whose pages have
-other anchors than were indexed. The second is empty if there are none; records of older versions only have
-their number. The checksum covers the plain bitmaps. The next merge goes on from there.
+record has two compressed bitmaps by ordinal, bit 0 first: the deleted documents, and the documents whose
+pages have other anchors now than were indexed. The second bitmap is empty if there are no such documents;
+records of older versions only have their number. The checksum covers the bitmaps before compression. The next
+merge continues with these bitmaps.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
 
-MISSING_BYTES = 4  # of a hash of 8: two pages of a partition hardly ever have the same
+MISSING_BYTES = 4  # of the 8 bytes of a hash: two pages of a partition hardly ever agree in these
 
 _codec = CODECS["default"]
 
