@@ -2,8 +2,8 @@
 
     page = up to `page_bytes` − 4 bytes, and their CRC-32 (4 bytes, little-endian)
 
-All pages but the last are full, so the page of a byte follows from its offset. A range is one ranged read, of
-the pages that it touches. Callers see offsets and sizes without the checksums.
+All pages but the last are full, so the page of a byte follows from its offset. Reading a range is one ranged
+read of the pages that contain it. Callers see offsets and sizes without the checksums.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def open_stream(source: RangedSource, start: int) -> Stream:
 class Stream:
     """The bytes of an archive without compression; `offset` is where the current record begins in the file.
 
-    Holds one read of the file, and more only of a header line that is longer.
+    Holds one read of the file, or more if a header line is longer.
     """
 
     def __init__(self, source: RangedSource, start: int) -> None:

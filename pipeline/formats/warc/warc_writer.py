@@ -60,7 +60,7 @@ class Original(msgspec.Struct, frozen=True):
 
 
 class Stored(msgspec.Struct, frozen=True):
-    """Where a record lies in its file, and the fields that later revisits refer to it by."""
+    """Where a record lies in its file, and the fields by which later revisits refer to it."""
 
     offset: int
     length: int

@@ -109,7 +109,7 @@ def is_unanswered(err: Exception) -> bool:
 
 
 def is_absent(err: Exception) -> bool:
-    """Tell whether an object does not exist; after a HEAD request the bucket may be the missing one."""
+    """Tell whether an object does not exist; after a HEAD request the bucket may be missing instead."""
     return code_of(err) in {"NoSuchKey", "404", "NotFound"}
 
 
