@@ -218,7 +218,7 @@ class MapFileReader:
         return self._ranged(start, stop, self._reader.blocks_from)
 
     def key_from(self, start: bytes) -> bytes | None:
-        """Return the first key that is not below `start`, None without one; keep its block for the next call."""
+        """Return the first key that is not below `start`, or None; keep its block for the next call."""
         block = self._walked
         if block is None or not block.keys[0] <= start <= block.keys[-1]:
             first = max(bisect_right(self._index[0], start) - 1, 0)
