@@ -2,9 +2,9 @@
 
 Python's own aliases cannot be used: they have labels that no browser knows, and several labels mean another
 encoding to browsers (`latin1` is windows-1252 on the web, `gb2312` is GBK, `shift_jis` has Microsoft's
-additions). Nor does the `webencodings` package (0.6.1): it has the same labels, but reads GBK and ISO-2022-JP
-with codecs that know fewer characters than browsers do, refuses two encodings that we read (see below), and
-has no table of the names that our detector of encodings gives.
+additions). The `webencodings` package (0.6.1) cannot be used either: it has the same labels, but reads GBK
+and ISO-2022-JP with codecs that know fewer characters than browsers do, refuses two encodings that we read
+(see below), and has no table of the names that our detector of encodings gives.
 
 https://encoding.spec.whatwg.org/#names-and-labels
 """

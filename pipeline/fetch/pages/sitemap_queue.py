@@ -1,9 +1,10 @@
 """Which sitemaps of a task's hosts are read next, and what is done with their content.
 
-By sitemaps, new pages become known, and changed pages are fetched before they are due. The sitemaps of a host
-are read once per `sitemaps.interval`, whether a page of the host is due or not. They go through the same
-queue as pages, so a host with sitemaps is not asked faster than others. The state of a pass over the sitemaps
-of a host is saved with the host, so neither the end of a round nor a kill loses or repeats any of them.
+From sitemaps the crawl learns of new pages, and of changed pages, which it then fetches before they are due.
+The sitemaps of a host are read once per `sitemaps.interval`, whether a page of the host is due or not. They
+go through the same queue as pages, so a host with sitemaps is not asked faster than others. The state of a
+pass over the sitemaps of a host is saved with the host, so neither the end of a round nor a kill loses or
+repeats any of them.
 
 A sitemap is read only from the host whose robots.txt names it (sitemaps/sitemap_reader.py says why).
 
