@@ -163,7 +163,7 @@ def chained(items: Sequence[ByteStrings]) -> ByteStrings:
 
 
 def replaced(strings: ByteStrings, others: Mapping[int, bytes]) -> ByteStrings:
-    """Return the strings with others at some indices."""
+    """Return the strings, with the strings `others` at some indices."""
     if not others:
         return strings
     order = np.arange(len(strings))

@@ -44,7 +44,7 @@ class StringNumbers:
 
     def __init__(self) -> None:
         self._keys = KeyNumbers()
-        self._halves = KeyNumbers()  # of strings of 17 to 32 bytes
+        self._halves = KeyNumbers()  # the halves of strings of 17 to 32 bytes
         self._long: defaultdict[bytes, int] = defaultdict(count().__next__)
         self._long_bytes = 0
 
@@ -106,7 +106,7 @@ class KeyNumbers:
 
     def __init__(self) -> None:
         self._count = 0
-        self._keys = _room(_FIRST_SLOTS // 2)  # by number
+        self._keys = _room(_FIRST_SLOTS // 2)  # the keys by their numbers
         self._slots = np.full(_FIRST_SLOTS, -1, np.int32)  # by hash the number of a key, -1 for none
 
     def __len__(self) -> int:

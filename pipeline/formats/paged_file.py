@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.formats.source import RangedSource
 
 PAGE_BYTES = 4096  # the unit in which disks and the kernel read, so a small range costs no more reads
-LARGE_PAGE_BYTES = 64 << 10  # for files that are mostly read from end to end
+LARGE_PAGE_BYTES = 64 << 10  # the unit of files that are mostly read from end to end
 
 _CHECKSUM = Struct("<I")
 

@@ -49,7 +49,7 @@ class SharedParts(NamedTuple):
     guard: AddressGuard
     budget: BodyBudget[Transfer]
     watchdog: Watchdog
-    paused: list[Transfer]  # that have just begun to wait for memory; the engine empties the list
+    paused: list[Transfer]  # transfers that just began to wait for memory; the engine empties the list
 
 
 class Transfer:

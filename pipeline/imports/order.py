@@ -25,7 +25,7 @@ class ImportOrder(TaskOrder, frozen=True, kw_only=True):
 
     command: ClassVar[str] = "crawlctl import-warc"
 
-    number: int  # of the task
+    number: int  # the number of the task
     archives: tuple[str, ...]
     fetch: FetchOrder
     replay: ReplayWants | None = None  # None: the archives come from elsewhere

@@ -31,7 +31,7 @@ class Reply(NamedTuple):
     retry_after: float | None = None  # seconds, if the host asked for a pause
     ip: str = ""  # the address that was asked; empty if it is not known
     is_ours: bool = False  # the request failed because of our own side, so the host is not to blame
-    reason: str = ""  # of a failure: its kind and a sentence (failure_kinds.py)
+    reason: str = ""  # the kind of a failure and a sentence (failure_kinds.py)
 
 
 class Fate(Enum):

@@ -31,7 +31,7 @@ class HostScheme:
         self.pages = state.pages
         self.robots_asked = False  # robots.txt is requested and not answered yet
         self.closed = ""  # why nothing more is requested in this round; empty if it is
-        self.fate = Fate.DUE  # of the URLs that wait when the scheme is closed
+        self.fate = Fate.DUE  # the fate of the URLs that wait when the scheme is closed
         self._urls: list[tuple[float, int, str]] = []  # a heap of (-priority, order of arrival, URL)
         self._deferred: list[LeftOver] = []
 

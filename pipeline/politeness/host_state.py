@@ -33,7 +33,7 @@ class SchemeState(msgspec.Struct, frozen=True, array_like=True):
     """The saved state of one scheme of a host: http and https are two services on one machine."""
 
     not_before: float = 0.0
-    failures: int = 0  # of the service, in a row
+    failures: int = 0  # failures of the service, in a row
     page_errors: int = 0  # 5xx answers in a row that counted as failures of the page only
     robots_tries: int = 0  # failed requests for robots.txt, in a row
     pages: int = 0  # pages answered, in all rounds
@@ -66,8 +66,8 @@ class HostState(msgspec.Struct, frozen=True, array_like=True):
     """
 
     robots: dict[str, KnownRobots] = {}
-    not_before: float = 0.0  # of the scheme that may be asked first
-    failures: int = 0  # in a row, of the scheme with the fewest
+    not_before: float = 0.0  # when the first of the schemes may be asked
+    failures: int = 0  # failures in a row, of the scheme with the fewest
     pages: int = 0  # pages answered, in all rounds
     last_seconds: float = 0.0  # the time that the last answer took
     reason: str = ""  # of the last failure: its kind and a sentence (failure_kinds.py); empty after an answer

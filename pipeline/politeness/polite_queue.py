@@ -77,7 +77,7 @@ class PoliteQueue:
         self._heap: list[tuple[float, int, Entry]] = []  # (time, arrival, host or machine)
         # The time and arrival of the valid heap entry of a host or machine; other entries are outdated.
         self._ready_times: dict[Entry, tuple[float, int]] = {}
-        self._in_line: set[Entry] = set()  # of their machines
+        self._in_line: set[Entry] = set()  # the hosts and machines that wait in a line
         self._arrivals = count()
         self.has_answer = False  # whether a host has answered in this round
 

@@ -43,7 +43,7 @@ class Machine(Generic[HostT]):
         self.ready_at = 0.0
         self.in_flight = 0
         self.line: deque[HostT | Machine[HostT]] = deque()
-        self.address: Machine[HostT] | None = None  # of a domain: the last known address of one of its hosts
+        self.address: Machine[HostT] | None = None  # for a domain: the last known address of a host
         self._gap = gap
         self._most = most
 

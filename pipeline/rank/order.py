@@ -44,7 +44,7 @@ class IterateOrder(RankOrder, frozen=True, kw_only=True):
     """Solve a graph for one or several teleports."""
 
     round: int
-    files: tuple[FileEntry, ...]  # of the graph
+    files: tuple[FileEntry, ...]  # the files of the graph
     tasks: tuple[tuple[int, int], ...]  # the partitions [first, end) of each task
     teleports: tuple[Teleport, ...]
     damping: float

@@ -1,4 +1,4 @@
-"""Checks what the files of the index say about each other."""
+"""Checks that the files of the index fit each other."""
 
 from __future__ import annotations
 

@@ -39,8 +39,8 @@ class PurgedPartition(msgspec.Struct, frozen=True):
     partition: int
     dropped: tuple[str, ...] = ()
     written: tuple[FileEntry, ...] = ()
-    rows: int = 0  # of the WebDB
-    records: int = 0  # of the archive
+    rows: int = 0  # rows that were removed from the WebDB
+    records: int = 0  # records that were removed from the archive
 
 
 def purge_partition(

@@ -26,7 +26,7 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]  # mrjob has no types
     """Runs all steps of a job in one Spark application with a master on this machine."""
 
     alias = "spark"
-    _input_paths: list[str]  # of mrjob, like the next
+    _input_paths: list[str]  # set by mrjob, like the next attribute
     _hadoop_input_format: str | None
 
     def __init__(self, **kwargs: Any) -> None:

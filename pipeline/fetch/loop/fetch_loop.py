@@ -37,7 +37,7 @@ _LONGEST_HANDOUT = 1.0  # seconds; URLs that robots.txt forbids need no connecti
 _SOON = 5.0  # seconds; neither an answer nor the end of a back-off is waited for if it is further away
 _LAST_ANSWERS = 7.0  # seconds; no answer is waited for longer
 _LAST_PARSING = 2.0  # seconds to parse the last pages when the round is over; a kill follows after ten
-_KINDS = {Fate.FAILED: Kind.FAILED, Fate.EXCLUDED: Kind.EXCLUDED}  # of URLs that were not tried
+_KINDS = {Fate.FAILED: Kind.FAILED, Fate.EXCLUDED: Kind.EXCLUDED}  # the kinds of URLs that were not tried
 ENDED_BY = "ended by "  # the beginning of the counters of limits; the name of the setting follows
 
 
@@ -45,7 +45,7 @@ ENDED_BY = "ended by "  # the beginning of the counters of limits; the name of t
 class Bounds:
     """The limits that end a task before all its URLs are fetched."""
 
-    deadline: float  # by the clock of the task
+    deadline: float  # the latest end, by the clock of the task
     max_bytes: int
     should_stop: Callable[[], bool]
     handled: int = 0  # URLs that earlier attempts have handled in this round

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _LOOK = 1.0  # seconds between two checks of the task itself
 _LISTING = 3.0  # seconds between two listings of the reports of other tasks
 _SHORT_REST = 3  # work that will be done within 1/3 of the tail wait is done, before the task reports
-_IDLE_SHARE = 10  # in its tail a task uses at most 1/10 of its connections: the rest is on so few machines
+_IDLE_SHARE = 10  # in its tail a task uses at most 1/10 of its connections: few machines have work left
 
 
 def is_tail(rest: Rest, in_flight: int, connections: int) -> bool:
@@ -48,7 +48,7 @@ def is_over(said: Mapping[int, bool], tasks: int) -> bool:
 
 
 class RoundTail:
-    """Decides for one task whether the round ends early, and reports the state of the task to the others."""
+    """Decides for one task whether the round ends early, and reports its state to the other tasks."""
 
     def __init__(self, store: Store, order: FetchOrder, clock: Callable[[], float] = time.monotonic) -> None:
         self._store = store

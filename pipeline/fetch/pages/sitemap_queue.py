@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.webdb.part import PartRows
 
 SITEMAP_DEPTH = 1
-MAX_FEEDS = 8  # of one host
+MAX_FEEDS = 8  # the most feeds of one host
 _MAX_PROBLEM = 500  # characters
 _MAX_URL_BYTES = 16 << 10  # bytes of sitemap URLs that are saved per host between rounds
 

@@ -45,7 +45,7 @@ _SHARE = 4
 # Counters of a run, besides those of the kinds of outcomes (webdb/records.py).
 PAGES = "pages"  # outcomes for which a host was asked
 ANSWERED = "answered"  # pages that were answered: with 304 or 404 too, but not with 429 or 5xx
-REQUESTS = "requests"  # for pages, robots.txt and sitemaps, that have ended
+REQUESTS = "requests"  # ended requests, for pages, robots.txt and sitemaps
 REACHED = "reached"  # requests for which a connection to the host was made
 BYTES = "bytes"  # received
 NEW, CHANGED, UNCHANGED = "new", "changed", "unchanged"  # pages with content

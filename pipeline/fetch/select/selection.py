@@ -100,7 +100,7 @@ class _Best:
         self.kept: list[Due] = []  # a heap with the worst candidate first
         self._limit = max(0, limit)
         self._room = memory if memory is not None else maxsize
-        self._worst: Due | None = None  # of `kept`, when it is full
+        self._worst: Due | None = None  # the worst of `kept`, once it is full
 
     @property
     def floor(self) -> bytes:

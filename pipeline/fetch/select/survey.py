@@ -21,7 +21,7 @@ class Survey:
 
     def __init__(self, rows: PartRows, large: int, known: KnownUrls | None = None) -> None:
         self.known = KnownUrls(2 * rows.records) if known is None else known
-        self.large_hosts: set[str] = set()  # with at least `large` URLs
+        self.large_hosts: set[str] = set()  # hosts with at least `large` URLs
         self.hosts = KnownHosts()
         self._large = large
         self._host = ""

@@ -38,7 +38,7 @@ INDEX_INTERVAL = 128  # Hadoop's io.map.index.interval
 MAX_INDEX_BYTES = 256 << 20
 HEADER_BYTES = 4096  # read at first of the data; nearly all headers are shorter
 
-HELD_BYTES = 1 << 20  # of blocks in which keys were looked up
+HELD_BYTES = 1 << 20  # the most bytes of blocks that are kept for further look-ups
 
 _Block = TypeVar("_Block")
 _Ranged = TypeVar("_Ranged", "Block", "StringBlock")

@@ -49,7 +49,7 @@ _MAY_BE_INDEXED = LIVE | {Status.UNFETCHED}
 class PageState(NamedTuple):
     """A page that is live, or a page of the frontier that has anchors; all other pages have no document."""
 
-    key: bytes  # of the WebDB
+    key: bytes  # the WebDB key
     live: bool = True
     anchors: tuple[str, ...] = ()  # the best first
     score: float = 0.0

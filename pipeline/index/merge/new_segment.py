@@ -64,7 +64,7 @@ class SegmentContent:
 
     members: Members
     documents: int
-    hosts: Sequence[tuple[bytes, int]]  # with their first ordinals
+    hosts: Sequence[tuple[bytes, int]]  # hosts with their first ordinals
     averages: Sequence[float]  # the average field lengths that the impacts are computed with
     frontier: bool = False
 

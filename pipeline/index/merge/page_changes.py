@@ -27,11 +27,11 @@ _READ_ALL = 3  # looking up one page costs about as much as reading this many pa
 
 
 class PageChanges(NamedTuple):
-    """The pages of a partition that changed since the last merge, and how to look up others."""
+    """The pages of a partition that changed since the last merge, and a look-up of all other pages."""
 
     pages: Mapping[bytes, PageState | None]  # by key, in key order; None for one that has no document
     find: Callable[[bytes], PageState | None]
-    urls: int  # of the partition
+    urls: int  # URLs of the partition
 
     @property
     def hashes(self) -> UInt64Array:
@@ -46,7 +46,7 @@ class PageChanges(NamedTuple):
 
 
 def changes_in(changed: WebDbPart, part: WebDbPart, urls: int) -> PageChanges | None:
-    """Return the changes of a part of so many URLs; `changed` has the rows written since the last merge.
+    """Return the changes of a part with `urls` URLs; `changed` has the rows written since the last merge.
 
     None means that it costs less to read all pages.
     """

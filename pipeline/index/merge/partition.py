@@ -60,7 +60,7 @@ class MergeTask(NamedTuple):
     totals: Totals
     frontier: int  # the greatest number of pages of the frontier segment
     full: bool = False  # merge all segments
-    max_documents: int = MAX_DOCUMENTS  # of a segment
+    max_documents: int = MAX_DOCUMENTS  # the most documents of a segment
 
 
 def merge_partition(

@@ -68,7 +68,7 @@ class Segment(msgspec.Struct, frozen=True, dict=True):
 
     name: str
     partition: int
-    entries: Mapping[str, FileEntry]  # by SEGMENT_FILES
+    entries: Mapping[str, FileEntry]  # its files, by the names in SEGMENT_FILES
 
     @cached_property
     def documents(self) -> int:

@@ -39,7 +39,7 @@ class Tombstones(msgspec.Struct, frozen=True, array_like=True):
     reanchored: int  # documents whose anchors have changed since they were indexed
     bitmap: bytes  # one bit per document, set for the deleted
     other_anchors: bytes = b""  # one bit per document, set for those that count as `reanchored`
-    missing: bytes = b""  # of a frontier segment: the pages found since, 4 bytes of the hash of each
+    missing: bytes = b""  # for a frontier segment: 4 bytes of the hash of each page found since
 
     @property
     def stale(self) -> int:

@@ -47,7 +47,7 @@ class Question(msgspec.Struct, frozen=True, array_like=True, tag=0):
     """The hashes that a partition asks a shard for."""
 
     partition: int
-    nodes: FileEntry  # of the partition that asks; the shard reads its range of them too
+    nodes: FileEntry  # of the partition that asks; the shard reads its range of these nodes too
     wanted: bytes  # the hashes, sorted
 
 

@@ -50,8 +50,8 @@ class LinkBatch(NamedTuple):
     sources: Hashes  # the URL of each document
     versions: NDArray[np.int64]  # when each document was fetched
     counts: NDArray[np.int64]  # the number of links of each document
-    targets: Hashes  # of all links, document by document
-    nofollow: NDArray[np.bool_]  # of all links
+    targets: Hashes  # the targets of all links, document by document
+    nofollow: NDArray[np.bool_]  # whether each link is nofollow
 
 
 def crawl_links(store: Store, entries: Sequence[FileEntry]) -> Iterator[LinkBatch]:

@@ -45,7 +45,7 @@ MEMBER = 1
 HAS_DOCUMENT = 2
 SEED = 4
 
-MAX_HOPS = 8  # from an alias to its page
+MAX_HOPS = 8  # the most steps from an alias to its page
 
 _ALIASES = frozenset({Status.REDIRECTED, Status.DUPLICATE})
 _NO_PAGES = _ALIASES | {Status.GONE, Status.FAILED}

@@ -32,7 +32,7 @@ class Block(NamedTuple):
     rows: Numbers  # targets, ascending, each once
     starts: Numbers
     sources: Numbers
-    weights: Floats | None = None  # of each link; without them each link weighs 1
+    weights: Floats | None = None  # the weight of each link; None: each link weighs 1
 
     @property
     def counts(self) -> Numbers:

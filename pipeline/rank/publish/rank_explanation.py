@@ -37,7 +37,7 @@ class RankExplanation:
     """The rank of a page, the number of pages that link to it, and the pages that contribute most."""
 
     rank: float
-    multiple: float  # of the average rank
+    multiple: float  # the rank as a multiple of the average rank
     links: int
     givers: tuple[Giver, ...]
 

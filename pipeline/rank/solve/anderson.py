@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 DEPTH = 5  # differences of steps that are remembered; more gain almost nothing
 SLOTS = DEPTH + 1  # vectors that are remembered
-RIDGE = 1e-12  # of the trace; keeps the coefficients small if steps hardly differ
+RIDGE = 1e-12  # times the trace; keeps the coefficients small if steps hardly differ
 WORSE = 2.0  # a residual that has grown by this factor means that mixing has failed
 
 

@@ -66,7 +66,7 @@ class Course(Enum):
 
 @dataclass(frozen=True)
 class PastRound:
-    """A past round of a task: its x, its step x − y, and what it received of the x of other tasks."""
+    """A past round of a task: its x, its step x − y, and the contributions of other tasks to it."""
 
     vector: Floats
     step: Floats | None  # None after the first round, which begins without a y
@@ -78,7 +78,7 @@ class Message:
     """The message of one task to another task after a round."""
 
     sender: int
-    residual: float  # of the sender's y, in L1
+    residual: float  # the residual of the sender's y, in L1
     drift: float  # the sum of that residual
     total: float  # the sum of y
     products: Products
@@ -94,7 +94,7 @@ class RoundSummary:
     drift: float
     total: float
     products: Products
-    contribution: Contribution  # of all senders, one after the other
+    contribution: Contribution  # the contributions of all senders, end to end
 
     @property
     def moved(self) -> float:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class Halo(NamedTuple):
     """Nodes of other tasks, in the order of the tasks and of their nodes."""
 
-    nodes: Numbers  # in the numbering of the task that they belong to
+    nodes: Numbers  # by the numbers that they have in their own task
     starts: Numbers  # where the nodes of each task begin, and the end of the last
     shares: Floats  # what each gives to each of its links: damping / number of links
     teleport: Floats

@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 class StateFacts(msgspec.Struct, frozen=True):
     """The facts in the file of a state, besides its arrays."""
 
-    task: int = msgspec.field(name="group")  # as older states call it
+    task: int = msgspec.field(name="group")  # the name in older states
     teleport: int  # the index of the teleport
     round: int
     residual: float
@@ -85,9 +85,9 @@ class StateFacts(msgspec.Struct, frozen=True):
     last: list[float]
     window: tuple[FileEntry, ...]  # the states of the remembered rounds, oldest first
     has_step: bool
-    halo: FileEntry | None = None  # in the first round
-    matrix: FileEntry | None = None  # from the second round on
-    layout: FileEntry | None = None  # from the third
+    halo: FileEntry | None = None  # set in the first round
+    matrix: FileEntry | None = None  # set from the second round on
+    layout: FileEntry | None = None  # set from the third round on
     what: str = "state"
 
 
@@ -154,7 +154,7 @@ class TaskSolver:
         return self._messages(result, facts, sending, contribution, state)
 
     def next_round(self, messages: Sequence[PackedMessage]) -> Iterator[tuple[int, bytes] | FileEntry]:
-        """Take the messages of a round; yield those of the next, or the solution once it is good enough."""
+        """Take the messages of a round; yield the messages of the next round, or the final solution."""
         (state,) = (message.state for message in messages if message.state is not None)
         facts, file = _facts(self.store, state), ArrayFile(self.store, state)
         unpacked = [unpack_message(message) for message in messages]

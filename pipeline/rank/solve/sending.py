@@ -49,7 +49,7 @@ class Layout(NamedTuple):
 
 
 class Contribution(NamedTuple):
-    """What the rank vector of a task contributes to another, or to all others, one after the other."""
+    """The contribution of the rank vector of a task to another task, or to all other tasks, end to end."""
 
     values: Floats
     ranks: Floats
@@ -62,7 +62,7 @@ class Sending:
     sums: Block  # one row per sum, numbered through, of the links that it adds up
     picked: Numbers  # the sum that each value is
     seen: Numbers  # the node that each rank is of
-    rows: Numbers  # of the layouts, one after the other
+    rows: Numbers  # the rows of all layouts, end to end
     places: Numbers
     values_each: Numbers  # how many values each task receives
     ranks_each: Numbers

@@ -62,7 +62,7 @@ class EmrRunner(EMRJobRunner):  # type: ignore[misc]  # mrjob has no types
         check_options(self._opts)
 
     def _check_buckets(self) -> None:
-        """Require both buckets; mrjob would create the one for files, and lose logs without the other."""
+        """Require both buckets; mrjob would create the bucket for files, and without the other lose logs."""
         client = self.fs.s3.make_s3_client()
         for option in ("cloud_tmp_dir", "cloud_log_dir"):
             bucket, _ = parse_s3_uri(self._opts[option])
@@ -210,6 +210,6 @@ class EmrRunner(EMRJobRunner):  # type: ignore[misc]  # mrjob has no types
         return step
 
     def _wait_for_logs_on_s3(self) -> None:
-        """Do not wait: the logs of a failed step are there already, and others are not needed."""
+        """Do not wait: the logs of a failed step are there already, and other logs are not needed."""
         if self._describe_cluster()["Status"]["State"] == ENDING:
-            self._wait_for_cluster_to_terminate()  # which copies its last logs
+            self._wait_for_cluster_to_terminate()  # a cluster copies its last logs when it ends

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 LOGS_CLIENT = "org.apache.hadoop.yarn.client.cli.LogsCLI"
-LOGS_SECONDS = 60  # for one call
+LOGS_SECONDS = 60  # the longest time of one call
 LOGS_TRIES = 4  # seconds: nodes deliver the logs of an application some seconds after its end
 LOGS_PAUSE = 5.0
 MOST_LOGS = 64 << 20  # bytes

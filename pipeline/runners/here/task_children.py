@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-TRIES = 3  # for a function whose process is killed
+TRIES = 3  # the most tries of a function whose process is killed
 # Seconds between two checks for a dead child whose report pipe is kept open by a process that it started.
 CHECK_SECONDS = 1.0
 # Seconds that a child has to save its work when it is asked to stop, and seconds between two checks for its

@@ -46,7 +46,7 @@ _BY_CODE = {
     "AccountProblem": _RIGHTS,
     "403": f"{_RIGHTS}; {_KEYS}",
     "InvalidAccessKeyId": _KEYS,
-    "XAdminUserNotFound": _KEYS,  # of versitygw
+    "XAdminUserNotFound": _KEYS,  # a code of versitygw
     "SignatureDoesNotMatch": f"{_KEYS} (the secret is wrong)",
     "ExpiredToken": "the session token has run out; sign in again",
     "InvalidToken": "the session token is not valid; sign in again",

@@ -34,7 +34,7 @@ class TermInfos(NamedTuple):
 
     values: ByteStrings
     counts: Int64Array
-    offsets: Int64Array  # in `postings`, or -1
+    offsets: Int64Array  # the offsets in `postings`, -1 for an inlined list
     documents_bytes: Int64Array
     positions_bytes: Int64Array
 

@@ -51,7 +51,7 @@ def pack_lists(
 
 
 class _Sections:
-    """The sections of many lists in one blob: first short lists, then all others.
+    """The sections of many lists in one blob: first all short lists, then all long lists.
 
     A short list is stored in its term info; before it there is room for the head of that term info.
     """

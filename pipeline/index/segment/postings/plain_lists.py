@@ -64,7 +64,7 @@ class Positions:
 
     def __init__(self, frequencies: Sequence[int], gaps: Sequence[int]) -> None:
         self._bounds = list(accumulate(frequencies, initial=0))
-        self.count = self._bounds[-1]  # of all documents
+        self.count = self._bounds[-1]  # the number of positions in all documents
         self._gaps = gaps
 
     def __len__(self) -> int:

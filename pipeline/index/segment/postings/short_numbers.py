@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-MAX_NUMBER = (1 << 24) - 1  # of ordinals and positions: three planes
-MAX_BYTES = 4  # of one number
+MAX_NUMBER = (1 << 24) - 1  # the greatest ordinal or position: three planes
+MAX_BYTES = 4  # the most bytes of one number
 
 FIRST_OF_TWO = 224  # the lowest number of two bytes, and the first byte that says so
 LARGE = 255  # the first byte of a large number

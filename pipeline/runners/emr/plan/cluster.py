@@ -47,8 +47,8 @@ class ClusterPlan:
     bootstrap: tuple[str, ...]
     python: str | None
     pool: str | None
-    idle_minutes: float | None  # by EMR itself
-    idle_script_minutes: float | None  # by a script on the master
+    idle_minutes: float | None  # minutes without work until EMR ends the cluster
+    idle_script_minutes: float | None  # the same, until a script on the master ends it
     tags: Mapping[str, str]
 
 
