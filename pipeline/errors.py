@@ -41,7 +41,7 @@ EXIT_BUSY = 75  # EX_TEMPFAIL of sysexits.h: cron wrappers know it as "try again
 
 
 class CrawlctlError(Exception):
-    """Anything we can explain to the user in one line."""
+    """The base class of all errors that can be explained to the user in one line."""
 
     exit_code = EXIT_ERROR
 
@@ -140,7 +140,7 @@ class JobFailed(CrawlctlError):
 
 
 class ServerFailed(CrawlctlError):
-    """A worker process of a server cannot start, and would not if it were tried again."""
+    """A worker process of a server cannot start; another try would fail too."""
 
 
 class StoreError(CrawlctlError):

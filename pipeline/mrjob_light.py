@@ -78,7 +78,7 @@ GONE_FROM_PYTHON = (
     _stand_in("distutils.version", LooseVersion=LooseVersion),
     _stand_in("pipes", quote=shlex.quote),
 )
-# Used only while mrjob.conf is imported, because other modules may need more of these at once.
+# These stand-ins are used only while mrjob.conf is imported: other modules may need more of the real modules.
 SELDOM_USED = (
     _stand_in("urllib.request", pathname2url=_pathname2url, urlopen=_urlopen),
     _stand_in("yaml", __getattr__=_of_yaml),
@@ -110,7 +110,7 @@ if TYPE_CHECKING:
         def __init__(self, **functions: Callable[..., Any] | Mapping[str, Any]) -> None: ...
 
     class MRJob:
-        """The types of what our jobs use of mrjob's MRJob; mrjob has none."""
+        """The types of the methods of mrjob's MRJob that our jobs use; mrjob itself has no types."""
 
         HADOOP_INPUT_FORMAT: str | None
         INPUT_PROTOCOL: type[Any]

@@ -1,6 +1,6 @@
 """Task orders: the JSON that tells a task what to do, and the functions that write and read it.
 
-The order classes stand in `order.py` of the room that does the work. An order that is the same for all tasks
+The order classes are in `order.py` of the folder that does the work. An order that is the same for all tasks
 of a job reaches them as a file; an order for one map task is one line of the job's input. An order carries
 all settings that its tasks need, because a task on a cluster sees neither the files nor the environment of
 the user.
@@ -19,7 +19,7 @@ OrderT = TypeVar("OrderT", bound="TaskOrder")
 
 
 class TaskOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What one task has to do; `command` is the command that writes such orders."""
+    """The work of one task; `command` is the command that writes such orders."""
 
     command: ClassVar[str] = "crawlctl run"
 

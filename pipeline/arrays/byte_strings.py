@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 KEY_BYTES = 16
 MAX_MOVED_BYTES = 512  # each longer string is moved by itself
-_FEW = 32  # the longest strings, at most this many, are moved by themselves: the others then take few rounds
+_FEW = 32  # at most this many of the longest strings are moved one by one: the rest then takes few rounds
 
 _PADDING = np.zeros(KEY_BYTES, np.uint8)
 # By length: which of the 16 bytes from its start on belong to a string.
@@ -163,7 +163,7 @@ def chained(items: Sequence[ByteStrings]) -> ByteStrings:
 
 
 def replaced(strings: ByteStrings, others: Mapping[int, bytes]) -> ByteStrings:
-    """Return the strings with others at some indices."""
+    """Return the strings, with the strings `others` at some indices."""
     if not others:
         return strings
     order = np.arange(len(strings))
@@ -184,8 +184,8 @@ def byte_order(strings: ByteStrings) -> IndexArray:
     alike = tied & (lows[1:] == lows[:-1])
     doubtful = _groups_with(alike & ((lengths[1:] != lengths[:-1]) | (lengths[1:] > KEY_BYTES)), alike)
     found = strings.take(order[doubtful]).tolist()
-    # Doubts exist only within groups of strings that begin with the same bytes, and these groups are in
-    # order.
+    # The groups of strings that begin with the same bytes are in order already; only the order within each
+    # group is not known yet.
     order[doubtful] = order[doubtful][sorted(range(len(found)), key=found.__getitem__)]
     return order
 
@@ -201,7 +201,7 @@ def _groups_with(marked: BoolArray, alike: BoolArray) -> IndexArray:
 
 
 def are_rising(strings: ByteStrings) -> bool:
-    """Return whether each string is above the one before it in byte order."""
+    """Return whether each string is above the string before it in byte order."""
     highs, lows = _halves(strings)
     below = (highs[:-1] < highs[1:]) | ((highs[:-1] == highs[1:]) & (lows[:-1] < lows[1:]))
     doubtful = np.flatnonzero(~below)
@@ -228,7 +228,7 @@ def distinct(strings: ByteStrings) -> tuple[ByteStrings, Int64Array]:
 
 
 def first_of_equals(strings: ByteStrings) -> BoolArray:
-    """Return for each string whether it differs from the one before it."""
+    """Return for each string whether it differs from the string before it."""
     highs, lows = _halves(strings)
     lengths = strings.lengths
     first = np.ones(len(strings), np.bool_)

@@ -1,7 +1,7 @@
 """Merges the sorted strings of several sources, a slice at a time: the k-way merge of terms.
 
-A source yields slices: strings in byte order, and the columns that belong to them. What the columns are is
-the caller's business: values of a dictionary, posting lists, posting lists with impacts. In each step all
+A source yields slices: strings in byte order, and the columns that belong to them. The caller decides what
+the columns are: values of a dictionary, posting lists, or posting lists with impacts. In each step all
 sources are cut at the same string, so that equal strings come together, and the caller joins their columns.
 
 Each source has to check that its strings rise, over all its slices (`last_above`): a merge of strings out of
@@ -54,7 +54,7 @@ def merge_sorted(
     hold: Callable[[Sequence[_Columns]], Held[_Columns]],
     size: int,
 ) -> Iterator[list[Taken[_Columns]]]:
-    """Yield steps of the merge: the strings up to a common last one, of each source that has any.
+    """Yield steps of the merge: the strings of each source up to a string that is the same for all sources.
 
     The columns of a step have about `size`, or belong to one string. `size_of` measures the columns of a
     slice as `Held.ends` does, and `hold` chains the columns of several slices of one source.
@@ -67,7 +67,7 @@ def merge_sorted(
 
 
 def number_strings(taken: Sequence[Taken[_Columns]]) -> tuple[ByteStrings, list[Int64Array]]:
-    """Return the strings of a step in order, each once, and where each source's strings are among them."""
+    """Return the strings of a step in order, each once, and for each source the indices of its strings."""
     if len(taken) == 1:
         return taken[0].strings, [np.arange(len(taken[0].strings))]
     strings, numbers = distinct(chained([one.strings for one in taken]))

@@ -192,8 +192,8 @@ class BudgetSettings(Section, frozen=True):
 
 
 class SitemapSettings(Section, frozen=True):
-    """How often the sitemaps and feeds of a host are read, and how much of them. What is said of sitemaps
-    holds for feeds (RSS, Atom, JSON Feed) that pages name, too."""
+    """How often the sitemaps and feeds of a host are read, and how much of them. These settings also apply to
+    the feeds (RSS, Atom, JSON Feed) that pages name."""
 
     interval: Duration = Duration(DAY)
     """How long after reading the sitemaps of a host they are read again, even if no page of the host is
@@ -228,13 +228,12 @@ class PolitenessSettings(Section, frozen=True):
     """How many connections to one host may be open at the same time. 0 means no limit; use it only for hosts
     that are yours."""
     # A task does not know the other tasks, so each task uses only its share of the rate. No task waits longer
-    # than
-    # `delay`, so with more than 1 / address_factor tasks each of them asks once per `delay`.
+    # than `delay`, so with more than 1 / address_factor tasks each of them asks once per `delay`.
     address_factor: NotNegative = 0.2
     """Many hosts can share one machine, so there is also a pause between two requests to the same IP address
-    (or to the same domain while its address is unknown). It is this part of politeness.delay: at 0.2 and 1s
-    all tasks together send up to five requests per second to an address. With more than five tasks, each
-    sends one per second. 0 means no pause."""
+    (or to the same domain while its address is unknown). The pause is politeness.delay multiplied by this
+    number: with 0.2 and a delay of 1s, all tasks together send up to five requests per second to an address.
+    With more than five tasks, each task sends one request per second. 0 means no pause."""
     connections_per_address: Count = 10
     """How many connections one task may open to the same IP address at the same time. 0 means no limit."""
     backoff: Duration = Duration(10)
@@ -249,8 +248,8 @@ class PolitenessSettings(Section, frozen=True):
     max_failures: AtLeastOne = 5
     """After this many failures in a row (no answer, status 429 or 503) a host is left for the next round."""
     max_page_errors: AtLeastOne = 10
-    """This many answers in a row with another 5xx status count as one failure of the host. Fewer count as
-    failures of the pages only."""
+    """This many answers in a row with a 5xx status other than 503 count as one failure of the host. Fewer
+    such answers count only as failures of their pages."""
     max_retry_after: Duration = Duration(DAY)
     """The longest Retry-After header that is respected. If a host asks for more, it is left alone for this
     long."""
@@ -270,7 +269,7 @@ class PolitenessSettings(Section, frozen=True):
 
 
 class FetchSettings(Section, frozen=True):
-    """How pages are requested. Every bound is there because some server on the web breaks it."""
+    """How pages are requested. Each limit exists because some servers on the web exceed it."""
 
     agent: str = "crawlctl"
     """The name of the crawler in the User-Agent header. It is also the name that robots.txt rules are looked
@@ -281,8 +280,8 @@ class FetchSettings(Section, frozen=True):
     languages: str = "en, *;q=0.5"
     """The Accept-Language header. Empty sends no such header."""
     connections: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 256
-    """How many transfers one task may have open at the same time. There are fewer if the system allows fewer
-    open files (ulimit -Hn)."""
+    """How many transfers one task may have open at the same time. A task opens fewer if the system allows
+    fewer open files (ulimit -Hn)."""
     memory: Size = Size(64 * MIB)
     """Memory of one task for answers that are arriving, at most 1/8 of round.task_memory. Up to half of it is
     divided equally among all transfers, the rest is shared by large bodies. With less memory, large bodies
@@ -314,12 +313,13 @@ class FetchSettings(Section, frozen=True):
     tls_verify: bool = True
     """Whether to refuse servers whose TLS certificate does not prove their name."""
     ca_file: str = ""
-    """A PEM file with the certificate authorities to trust. Empty means those of the system, or of certifi if
-    the system has none."""
+    """A PEM file with the certificate authorities to trust. Empty means the authorities that the system
+    trusts, or the list of the package certifi if the system has no list."""
     proxy: str = ""
     """A proxy for all requests, such as http://proxy.example:3128 or http://name:password@proxy.example:3128.
-    Empty means none; variables such as http_proxy are ignored. The proxy looks up names, so it must also
-    block private addresses: crawlctl can then check only addresses that stand in URLs."""
+    Empty means no proxy; variables such as http_proxy are ignored. The proxy looks up host names in place of
+    crawlctl, so the proxy must also block private addresses: crawlctl then checks only addresses that are
+    written in URLs."""
     local_address: str = ""
     """The IP address of this machine to connect from. Empty lets the system choose."""
     allowed_networks: tuple[str, ...] = ()
@@ -362,8 +362,8 @@ class ParseSettings(Section, frozen=True):
     max_html: Size = Size(10 * MIB)
     """How much of an HTML or text page is parsed. It matters only where fetch.max_body is larger."""
     max_pdf: Size = Size(32 * MIB)
-    """The largest PDF, Office document or e-book that is parsed. One of up to this size is fetched whole,
-    even if fetch.max_body is smaller. A larger one is not read at all, because its table of contents is at
+    """The largest PDF, Office document or e-book that is parsed. A file of up to this size is fetched whole,
+    even if fetch.max_body is smaller. A larger file is not read at all, because its table of contents is at
     its end."""
     max_pdf_pages: AtLeastOne = 1000
     """How many pages of a PDF are parsed."""
@@ -381,12 +381,12 @@ class ParseSettings(Section, frozen=True):
     """Two pages are near duplicates if they share at least this part of their word triples. A lower value
     finds more duplicates; 1.0 finds only pages with the same word triples."""
     drop_repeated: bool = True
-    """Whether blocks with which at least half of the pages of a host begin or end are left out of the text of
-    its pages, from the next round on."""
+    """Whether repeated blocks are left out of the text of pages, from the next round on. A block is repeated
+    if at least half of the pages of its host begin or end with it."""
 
 
 class FieldRule(Section, frozen=True, omit_defaults=True):
-    """Where the value of a field is in the pages of a site; one of css, meta and json_ld."""
+    """Where the pages of a site have the value of a field; exactly one of css, meta and json_ld is given."""
 
     css: str = ""
     """A CSS selector; the value is the text of the element."""
@@ -397,7 +397,7 @@ class FieldRule(Section, frozen=True, omit_defaults=True):
     json_ld: str = ""
     """A path in JSON-LD, such as offers.price."""
     kind: Literal["keyword", "number", "date"] = "keyword"
-    """What the value is."""
+    """The type of the value."""
 
 
 class SiteRules(Section, frozen=True, omit_defaults=True):
@@ -433,8 +433,8 @@ class RoundSettings(Section, frozen=True):
     task_memory: Size = Size(512 * MIB)
     """Memory of one fetch task."""
     flush_pages: AtLeastOne = 20_000
-    """A fetch task saves its pages after this many. A kill loses at most the pages since the last save, so a
-    lower value loses less; a higher one writes fewer files."""
+    """A fetch task saves its pages when it has fetched this many. A kill loses at most the pages since the
+    last save, so a lower value loses less; a higher value writes fewer files."""
     flush_time: Duration = Duration(MINUTE)
     """A fetch task saves its pages after this time, even if there are fewer than round.flush_pages."""
 
@@ -471,9 +471,9 @@ class RecrawlSettings(Section, frozen=True):
     pace: Pace = Pace()
     hosts: dict[str, Pace] = msgspec.field(default_factory=dict)
     """Another pace for single hosts, by host name (with a port: only for this port) or by *.domain for all
-    hosts below a domain; the most exact name wins. What a host does not set has the default, not the value of
-    recrawl.pace. Example: {news.example.org: {minimum: 15min, maximum: 1d}, "*.archive.example.org":
-    {minimum: 30d, maximum: 30d}}"""
+    hosts below a domain; the most exact name wins. A value that is not given for a host is the default, not
+    the value of recrawl.pace. Example: {news.example.org: {minimum: 15min, maximum: 1d},
+    "*.archive.example.org": {minimum: 30d, maximum: 30d}}"""
     # With the defaults the tries come after 1 h, 4 h, 16 h, 64 h and 72 h: a site may be down for a week
     # before its documents leave the index.
     retry_first: Duration = Duration(HOUR)
@@ -519,9 +519,9 @@ class RankSettings(Section, frozen=True):
     """Rank after this many rounds, and when a run ends if it is worth it (rank.share, rank.after). 0 ranks
     only when a run ends; null ranks only by `crawlctl rank`."""
     share: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.1
-    """At the end of a run, rank if this share of the pages has changed since the last ranking, or as many
-    URLs were found. 0 ranks after every run that has fetched something. Crawls of at most 1,000 URLs always
-    are."""
+    """At the end of a run, rank if this share of the pages has changed since the last ranking, or if the
+    number of known URLs has grown by this share. 0 ranks after every run that has fetched something; crawls
+    of at most 1,000 URLs are ranked like this in any case."""
     after: Duration = Duration(7 * DAY)
     """At the end of a run, rank if the last ranking is as old as this and anything was fetched since."""
     damping: Annotated[float, msgspec.Meta(ge=0, le=MOST_DAMPING)] = 0.85
@@ -531,16 +531,16 @@ class RankSettings(Section, frozen=True):
     """The largest error of all ranks together; the ranks add up to 1. A lower value is more exact and takes
     longer."""
     teleport: str = "uniform"
-    """Where a reader jumps who follows no link: uniform (any page), seed (the seeds), or the name of a file
-    of URLs. Pages near these pages rank higher."""
+    """The pages to which a reader jumps who follows no link: uniform (any page), seed (the seeds), or the
+    name of a file of URLs. Pages near these pages rank higher."""
     memory: Size = Size(GIB)
     """Memory of one ranking task. A link graph that needs more is solved by several tasks, in several
     jobs."""
 
 
 class FocusSettings(Section, frozen=True):
-    """What pages should be about, for a crawl that fetches relevant pages first. Empty: all pages are
-    alike."""
+    """The subject of the crawl: relevant pages are fetched first. Without any of these lists all pages are
+    equally relevant."""
 
     terms: tuple[str, ...] = ()
     """Words that relevant pages contain."""
@@ -594,7 +594,8 @@ class IndexSettings(Section, frozen=True):
     """How much repeated words count (k1 of BM25F). With a lower value, further occurrences of a word add
     less."""
     b: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.75
-    """How much long fields are held back (b of BM25F). 0 ignores the length of a field, 1 counts it fully."""
+    """How much less a word counts in a long field (b of BM25F). 0 ignores the length of a field, 1 counts it
+    fully."""
     group_duplicates: bool = True
     """Whether near duplicates are grouped after each run, so that a search shows one page of a group."""
     weights: FieldWeights = FieldWeights()
@@ -610,28 +611,29 @@ class IndexSettings(Section, frozen=True):
 
 
 class SearchSettings(Section, frozen=True):
-    """What answers show beside what the words of a query find. A change counts with the next snapshot, which
-    `crawlctl config set` makes at once, for the command, the server and agents alike."""
+    """How answers differ from what the words of a query alone would find: synonyms, and pages that come
+    first, are left out, or come earlier or later. A change takes effect with the next snapshot, for the
+    command, the server and agents alike; `crawlctl config set` makes this snapshot at once."""
 
     synonyms: tuple[str, ...] = ()
-    """Words and phrases that stand for each other (postgres = postgresql; more than two are possible), or of
-    which only the second stands for the first (js => javascript). A page with the word itself comes first; in
-    quotes a word stands for itself alone. Example: [postgres = postgresql, machine learning = ml, js =>
-    javascript]."""
+    """Words and phrases with the same meaning (postgres = postgresql; more than two are possible). With =>
+    they work in one direction: with js => javascript, a search for js also finds javascript. Pages with the
+    word of the query come before pages with a synonym. A word in quotes has no synonyms. Example: [postgres =
+    postgresql, machine learning = ml, js => javascript]."""
     pins: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     """Pages that come first for a query, in this order, by the words of the query. The query must have these
     words, in any order, and nothing else. A page that is not in the index is left out. Example: {install
     python: [https://docs.example.org/using/]}."""
     blocks: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
-    """Pages that are not shown for a query, by the words of the query, or for all queries, by "*". Each is a
-    host (example.org, or *.example.org for all hosts below it), the beginning of URLs
+    """Pages that are not shown for a query, by the words of the query, or for all queries, by "*". Each entry
+    is a host (example.org, or *.example.org for all hosts below it), the beginning of URLs
     (https://example.org/old/) or one page (url:https://example.org/page). The pages stay in the crawl, and
     other ways to list pages show them; `crawlctl forget` removes pages. Example: {"*": [spam.example.org],
     python: [https://example.org/snakes/]}."""
     boosts: dict[str, float] = msgspec.field(default_factory=dict)
-    """Factors from 0.01 to 100 by which the scores of pages are multiplied; above 1 pages come earlier,
-    below 1 later. They are written like those of search.blocks, and the most exact one counts. Example:
-    {docs.example.org: 1.5, "https://docs.example.org/2/": 0.3}."""
+    """Factors from 0.01 to 100 by which the scores of pages are multiplied; above 1 pages come earlier, below
+    1 later. Pages are written like those of search.blocks; if several entries match a page, the most exact
+    counts. Example: {docs.example.org: 1.5, "https://docs.example.org/2/": 0.3}."""
 
 
 class RunnerSettings(Section, frozen=True):

@@ -21,7 +21,7 @@ _MARK = "# Written by `crawlctl demo`; the next `crawlctl demo` replaces this fo
 def make_folder() -> None:
     """Make the folder; the folder of an earlier demo is deleted first, and any other is left alone.
 
-    The hosts of a demo are ports, and the next demo has others: the crawl of the last could not go on.
+    The hosts of a demo are ports, and the next demo has other ports: so it cannot continue the last crawl.
     """
     if FOLDER.exists():
         if not _is_of_a_demo():

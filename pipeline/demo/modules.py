@@ -21,7 +21,7 @@ LEFT_OUT = frozenset(
         *("idlelib", "tkinter", "turtle", "turtledemo"),
         # tests, at the top and inside other packages
         *("test", "tests"),
-        # setuptools replaces the first by its own; the second warns and was removed in Python 3.13
+        # setuptools replaces the first module by its own; the second warns, and was removed in Python 3.13
         *("distutils", "lib2to3"),
         # a hundred tables without documentation
         "encodings",
@@ -57,7 +57,7 @@ def _names_below(package: str, folders: Iterable[str]) -> Iterator[str]:
 
 
 def _is_standard(spec: ModuleSpec) -> bool:
-    """Return whether a module is the standard one and not a replacement from an added package."""
+    """Return whether a module is that of the standard library, not a replacement from an added package."""
     if spec.origin is None or spec.origin in NOT_FROM_A_FILE:
         return True
     roots = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))

@@ -1,4 +1,4 @@
-"""Builds the pages of the demo web: a front page on one host, and the modules on five others.
+"""Builds the pages of the demo web: a front page on one host, and the modules on five other hosts.
 
 It also has what a crawler meets everywhere: a redirect, a broken link, a page with noindex, a page under two
 URLs, and a folder that robots.txt disallows.

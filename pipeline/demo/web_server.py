@@ -50,7 +50,7 @@ class SiteServer(ThreadingMixIn, TCPServer):
         self.log = log
 
     def start(self, site: Site) -> None:
-        """Start to answer, in a thread; clients that connected before have waited."""
+        """Start to answer, in a thread; clients that connected earlier get their answers now."""
         self.site = site
         threading.Thread(target=self.serve_forever, daemon=True).start()
 

@@ -24,7 +24,7 @@ READ_KINDS = (SEGMENTS, DELETED, PRIORS)  # the kinds of files that the job read
 
 
 class GroupOrder(StoreOrder, frozen=True, kw_only=True):
-    """What is the same for all tasks of the job; it reaches them as a file."""
+    """The part of the order that is the same for all tasks of the job; the tasks read it from a file."""
 
     round: int
     shards: int
@@ -74,8 +74,8 @@ def write_all_groups(store: Store, order: GroupOrder, found: NDArray[np.void]) -
 def are_grouped(store: Store, entries: Sequence[FileEntry]) -> bool:
     """Return whether the last grouping compared exactly the segments that the index has now, by these ranks.
 
-    A run may have been killed after it has ranked. Groups of older releases and of copies do not say by which
-    ranks they were made.
+    The ranks may be newer than the groups, if a run was killed after it had ranked. Groups of older releases
+    and of copies do not say by which ranks they were made.
     """
     ranks = {
         entry.counters.get(BY_RANKS, mark_of_ranks(entries)) for entry in entries if entry.kind == GROUPS
@@ -86,5 +86,5 @@ def are_grouped(store: Store, entries: Sequence[FileEntry]) -> bool:
 
 
 def mark_of_ranks(entries: Iterable[FileEntry]) -> int:
-    """Return a number for the priors among some files: other ranks have another."""
+    """Return a number that identifies the priors among some files: it changes with the ranks."""
     return crc32("\n".join(sorted(entry.name for entry in entries if entry.kind == PRIORS)).encode())

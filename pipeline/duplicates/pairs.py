@@ -49,7 +49,7 @@ def pairs_of(messages: Sequence[bytes], threshold: float) -> bytes:
 def _share_a_key(keys: NDArray[np.uint32]) -> NDArray[np.bool_]:
     """Return for each document whether another one has an equal key in the same column of its sketch.
 
-    Most documents share no key with another. They are similar to none, so they are never compared.
+    Most documents share no key with another document. So they are similar to none and need no comparison.
     """
     shared = np.zeros(len(keys), np.bool_)
     for column in keys.T:
@@ -64,14 +64,15 @@ def grouped(messages: Iterable[bytes]) -> NDArray[np.void]:
 
     Of each pair the first document is preferred. It takes the second one into its group, unless it was itself
     taken into a group; a document that takes others represents their group. So a pair can be decided once it
-    is known whether its first document was taken. Each step decides all such pairs,
-    beginning with the most preferred document, which none can take. There are few steps, because the pairs of
-    a shard form stars.
+    is known whether its first document was taken. Each step decides all such pairs. The first step begins
+    with the most preferred document, which no other document can take. There are few steps, because the pairs
+    of a shard form stars.
 
     All pairs are in the memory of one task, which limits the job. A document is in a pair only if it is
-    similar to another one, and at most once per shard. If a fifth of all documents is, each in four shards, a
-    million documents make 40 MB of pairs, which took 1 CPU-second and 0.2 GB; ten million make 400 MB, which
-    took 15 CPU-seconds and 1.3 GB. Above some tens of millions this task needs a larger machine.
+    similar to another document, and at most once per shard. If a fifth of all documents are in pairs, each in
+    four shards, a million documents make 40 MB of pairs, which took 1 CPU-second and 0.2 GB; ten million make
+    400 MB, which took 15 CPU-seconds and 1.3 GB. Above some tens of millions this task needs a larger
+    machine.
     """
     pairs = np.frombuffer(b"".join(messages), PAIR)
     members, firsts, seconds = _numbered(pairs)

@@ -17,14 +17,14 @@ _WORDS = {
     ErrorKind.INTERNAL.value: "an error of crawlctl",
     ROBOTS: "robots.txt",
 }
-# A reason may have another one in it: the round ended …; the last request had failed (tls: …).
+# A reason may contain another reason: the round ended …; the last request had failed (tls: …).
 _BEGIN = r"(?P<begin>^|; the last request had failed \()"
 _KIND = re.compile(rf"{_BEGIN}(?P<kind>{'|'.join(kind.value for kind in ErrorKind)})(?=: |\)?$)")
 _NAMED_BY_SENTENCE = re.compile(rf"{_BEGIN}{ROBOTS}: (?=robots\.txt )")
 
 
 def kind_in_words(kind: str) -> str:
-    """Return a kind of failure in a word or two, to stand after `with`."""
+    """Return a kind of failure in one or two words that fit behind the word `with`."""
     return _WORDS.get(kind, kind.replace("_", " "))
 
 

@@ -31,7 +31,7 @@ class Doing(IntEnum):
 
 
 class Sign(NamedTuple):
-    """What the supervisor reads; `host` is empty if the task works on no single host."""
+    """The last notes of a task for its supervisor; `host` is empty if it works on no single host."""
 
     beats: int
     doing: Doing
@@ -56,7 +56,7 @@ class Heartbeat:
 
     @contextmanager
     def own_work(self) -> Iterator[None]:
-        """Expect no beats while the block runs; afterwards the notes from before are restored."""
+        """Tell the supervisor to expect no beats while the block runs; then restore the notes from before."""
         before = self._last
         self._note(Doing.OWN_WORK, b"")
         try:

@@ -9,7 +9,7 @@ from crawlctl.pipeline.state.snapshots import Snapshot
 
 
 class FetchOrder(StoreOrder, frozen=True, kw_only=True):
-    """What to fetch of one partition in one round, and within which limits."""
+    """What a task fetches in one partition and one round, and within which limits."""
 
     snapshot: int
     round: int

@@ -3,12 +3,13 @@
 The parent is this process, which the runner has started; the child is a fork of it and does all the work. The
 engine of the child closes connections that keep libcurl busy for too long. The parent is the second line of
 defence: it watches the signs of life of the child (heartbeat.py). If the child hangs, the parent kills it
-together with its helpers. Then it forks a new child, which adopts the runs that the first one has saved, and
-leaves out the host on which that one hung. If a child crashes, the parent forks a new one too. If a SIGKILL
-has ended it, the new child may use half the memory: the kernel sends that signal when memory runs out.
+together with its helpers. Then it forks a new child, which adopts the runs that the first child has saved,
+and leaves out the host on which the first child hung. If a child crashes, the parent forks a new child too.
+If a SIGKILL has ended the child, the new child may use only half the memory: the kernel sends that signal
+when memory runs out.
 
 When too many children have died, or the time of the round is over, the task ends with the saved runs. This is
-no error: what is not saved stays due.
+no error: URLs whose results are not saved stay due.
 """
 
 from __future__ import annotations
@@ -153,7 +154,7 @@ class Supervisor:
             )
 
     def verdict(self, sign: Sign, silent: float) -> Death | None:
-        """Return why a child must be killed, None if it need not; `silent` is seconds since its last sign."""
+        """Return why a child must be killed, None if not; `silent` is the seconds since its last sign."""
         if sign.doing is Doing.OWN_WORK:
             if silent < OWN_WORK_SECONDS:
                 return None

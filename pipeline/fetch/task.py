@@ -146,7 +146,7 @@ class _Task:
         self.sitemaps = [host for host in sitemaps if host not in avoid]
 
     def _known_blocks(self) -> KnownBlocks:
-        """Return what earlier rounds know of the blocks of all hosts: whatever is due in this attempt."""
+        """Return what earlier rounds know about repeated blocks, also for hosts without due URLs."""
         if not self.config.parse.drop_repeated:
             return KnownBlocks()
         with self.heartbeat.own_work():
@@ -308,8 +308,8 @@ class _Task:
     def _within(self, scope: Scope, due: list[Due]) -> list[Due]:
         """Return the URLs that are in scope and whose host may be asked; record outcomes for the others.
 
-        A change of the scope has moved the known URLs already (webdb/revision). This is the net below it, for
-        URLs that were found under other settings, and for settings of one run alone.
+        When the scope changes, a revision of the WebDB excludes known URLs (webdb/revision). This check is
+        still needed for URLs that were found under other settings, and for settings of a single run.
         """
         inside = []
         for one in due:

@@ -2,8 +2,8 @@
 
     page = up to `page_bytes` − 4 bytes, and their CRC-32 (4 bytes, little-endian)
 
-All pages but the last are full, so the page of a byte follows from its offset. A range is one ranged read, of
-the pages that it touches. Callers see offsets and sizes without the checksums.
+All pages but the last are full, so the page of a byte follows from its offset. Reading a range is one ranged
+read of the pages that contain it. Callers see offsets and sizes without the checksums.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.formats.source import RangedSource
 
 PAGE_BYTES = 4096  # the unit in which disks and the kernel read, so a small range costs no more reads
-LARGE_PAGE_BYTES = 64 << 10  # for files that are mostly read from end to end
+LARGE_PAGE_BYTES = 64 << 10  # the unit of files that are mostly read from end to end
 
 _CHECKSUM = Struct("<I")
 

@@ -19,8 +19,8 @@ _MAX_DATE = 100  # characters
 def parse_lastmod(text: str) -> int | None:
     """Return the start of a W3C datetime in UTC seconds, None if it is no date or lies before 1970.
 
-    It says a year, and may go on to fractions of a second.
-    A missing month or day is the first one, a missing time zone is UTC.
+    Only the year is required; month, day, time and fractions of a second may follow. A missing month or day
+    counts as 1, a missing time zone as UTC.
     """
     match = _W3C.fullmatch(text)
     if match is None:

@@ -1,10 +1,10 @@
 """The encodings of the web: every label the WHATWG standard knows, and the Python codec that reads it.
 
-Python's own aliases do not serve: they know labels that no browser knows, and several mean another encoding
-to browsers (`latin1` is windows-1252 on the web, `gb2312` is GBK, `shift_jis` has Microsoft's additions). Nor
-does the `webencodings` package (0.6.1): it has the same labels, but reads GBK and ISO-2022-JP with codecs
-that know fewer characters than browsers do, refuses two encodings that we read (see below), and has no table
-of the names that our detector of encodings gives.
+Python's own aliases cannot be used: they have labels that no browser knows, and several labels mean another
+encoding to browsers (`latin1` is windows-1252 on the web, `gb2312` is GBK, `shift_jis` has Microsoft's
+additions). The `webencodings` package (0.6.1) cannot be used either: it has the same labels, but reads GBK
+and ISO-2022-JP with codecs that know fewer characters than browsers do, refuses two encodings that we read
+(see below), and has no table of the names that our detector of encodings gives.
 
 https://encoding.spec.whatwg.org/#names-and-labels
 """
@@ -73,7 +73,7 @@ hz-gb-2312 hz:
 utf-16be utf_16_be: unicodefffe
 utf-16le utf_16_le: csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16
 """
-# Names that the detector gives to encodings that the standard has under another name. KOI8-U is KOI8-R with
+# Names that the detector gives to encodings for which the standard has another name. KOI8-U is KOI8-R with
 # the letters of Ukrainian instead of some box-drawing characters, which pages do not use.
 _DETECTOR_NAMES = {
     **{"uhc": "euc-kr", "cp949": "euc-kr", "koi8-r": "koi8-u", "utf-8-sig": "utf-8"},

@@ -16,7 +16,7 @@ _STEP = 64 << 10  # bytes read at once behind the horizon, where the caller is e
 class Window:
     """Returns any bytes of a source; holds the bytes of its last read.
 
-    It reads ahead up to the offset `horizon`, and behind it little more than is asked for.
+    It reads ahead up to the offset `horizon`; behind that offset it reads little more than is asked for.
     """
 
     def __init__(self, source: RangedSource, horizon: int, read_ahead: int = READ_AHEAD) -> None:

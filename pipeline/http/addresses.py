@@ -1,9 +1,9 @@
 """Which IP addresses may be dialled: the public internet, and networks the operator allowed.
 
 A page can link to `http://169.254.169.254/`, redirect to it, or own a host name that resolves to it after the
-name was checked. So we judge no URLs; we judge each address when it is dialled, after all redirects and DNS
-look-ups (dialler.py). Behind a proxy only the proxy is dialled. There we can judge the addresses written in
-URLs, but not what a name resolves to.
+name was checked. So URLs are not judged; each address is judged when it is dialled, after all redirects and
+DNS look-ups (dialler.py). Behind a proxy only the proxy is dialled. Then the addresses written in URLs can be
+judged, but not the address to which a name resolves.
 
 The tables come from IANA, not from `ipaddress.is_global`, because its answer depends on the Python version.
 https://www.iana.org/assignments/iana-ipv4-special-registry/
@@ -63,7 +63,7 @@ _LOW_32_BITS = 0xFFFF_FFFF
 
 
 class AddressGuard:
-    """Decides which addresses may be dialled; networks in `allowed` always may (fetch.allowed_networks)."""
+    """Decides which addresses may be dialled; all in the networks `allowed` may (fetch.allowed_networks)."""
 
     def __init__(self, allowed: Iterable[str] = ()) -> None:
         self._allowed = tuple(_network(text) for text in allowed)

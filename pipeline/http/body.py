@@ -1,10 +1,10 @@
-"""The body of one answer: collects it while libcurl delivers it, and says at how many bytes it is cut.
+"""The body of one answer: collects it while libcurl delivers it, and decides at how many bytes it is cut.
 
 A request with a limit of its own (robots.txt, sitemaps) is cut at that limit. A page is cut at
 fetch.max_body. A PDF, an Office document or an e-book is useless when it is cut, because its table of
-contents lies at its end; so it may grow to parse.max_pdf. Only the first bytes count: without them the parser
-reads no body as a PDF, whatever its Content-Type says. The memory of all bodies together is bounded elsewhere
-(body_budget.py).
+contents lies at its end; so it may grow to parse.max_pdf. Only its first bytes decide whether it is such a
+document, because the parser reads no other body as a PDF, whatever the Content-Type says. The memory of all
+bodies together is bounded elsewhere (body_budget.py).
 """
 
 from __future__ import annotations

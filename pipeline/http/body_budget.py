@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _MOST_RESERVE = 256 << 10  # bytes; nearly all pages are smaller
-_TRICKLE = 4 << 10  # bytes; a transfer that asks for more at once is not slow
+_TRICKLE = 4 << 10  # bytes; a transfer that asks for more bytes at once is not slow
 _FAIR_SPEED = 16 << 10  # bytes per second; large bodies that are slower are cut off while others wait
 
 
@@ -45,8 +45,9 @@ class Account(Generic[Owner]):
 class BodyBudget(Generic[Owner]):
     """Pauses large bodies whose next bytes would exceed the pool, and resumes them when others have ended.
 
-    One of them, the favourite, is never paused, so that they cannot all wait for each other. It does not
-    count for the pool. So with at most `transfers` at once, the memory held is at most `limit` plus one body.
+    One of the large bodies, the favourite, is never paused, so that they cannot all wait for each other. Its
+    memory is not taken from the pool. So with at most `transfers` transfers at once, the memory held is at
+    most `limit` plus one body.
     """
 
     def __init__(
@@ -110,7 +111,7 @@ class BodyBudget(Generic[Owner]):
         return [account.owner for account in dripping or holding[:1]]
 
     def _room(self, size: int) -> int:
-        """Return the usable bytes of the pool; 1/8 is kept for trickles, so that slow bodies show."""
+        """Return the usable bytes of the pool; 1/8 is kept for trickles, to see which bodies are slow."""
         return self._pool if size <= _TRICKLE else self._pool - (self._pool >> 3)
 
     def _becomes_favourite(self, account: Account[Owner]) -> bool:

@@ -58,7 +58,7 @@ _LONGEST_REASON = 300
 
 
 def failure_of(code: int, message: str, *, has_proxy: bool = False) -> FetchError:
-    """Return our error for a code and message of libcurl; with a proxy, only the proxy is connected to."""
+    """Return our error for a code and message of libcurl; behind a proxy we connect only to the proxy."""
     kind = next((kind for text, kind in _BY_MESSAGE if text in message), None)
     if has_proxy and code == pycurl.E_COULDNT_CONNECT:
         kind = ErrorKind.PROXY

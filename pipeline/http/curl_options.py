@@ -1,6 +1,6 @@
 """The headers and libcurl options of our requests.
 
-They set our name, the limits, the proxy and the trusted certificates.
+They set the User-Agent, the limits, the proxy and the trusted certificates.
 
 Nothing private is sent: no cookies, no .netrc, no credentials, no proxy from the environment. libcurl follows
 no redirects, so that the rules of the crawl are applied to the target of each redirect.
@@ -94,7 +94,8 @@ def accept_headers(kind: RequestKind, settings: FetchSettings) -> list[str]:
 def conditions(request: Request) -> list[str]:
     """Return the header lines that request a page only if it has changed.
 
-    The values came from a server and were stored for weeks. A value that could break the line is left out.
+    The values came from a server, and may have been stored for weeks. A value that could break the line is
+    left out.
     """
     fields = (("If-None-Match", request.etag), ("If-Modified-Since", request.last_modified))
     return [

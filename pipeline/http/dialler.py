@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Dialler:
-    """Opens sockets for one handle of libcurl, for one transfer after the other.
+    """Opens sockets for one handle of libcurl; the handle makes many transfers, one after the other.
 
     `failure` says why the current transfer has no socket, None if it has one.
     """

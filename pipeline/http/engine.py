@@ -1,7 +1,8 @@
 """The fetch engine: runs hundreds of libcurl transfers at once in one thread.
 
-libcurl says which sockets to watch, and we tell it which are ready. So a quiet connection costs nothing, and
-select()'s limit of 1,024 sockets does not apply, as it would in the simpler perform/select loop of pycurl.
+libcurl says which sockets to watch, and the engine tells it which sockets are ready. So a quiet connection
+costs nothing, and select()'s limit of 1,024 sockets does not apply, as it would in the simpler perform/select
+loop of pycurl.
 
 libcurl enforces the time-outs, with two exceptions: calls that do not return (watchdog.py), and transfers
 that wait for memory (body_budget.py), because that wait is our doing and not the server's.
@@ -45,10 +46,10 @@ _LATENESS_TICK = 0.25  # seconds between two checks of transfers that have waite
 
 
 class Engine:
-    """Takes requests and returns answers as they arrive; it follows no redirect and retries nothing.
+    """Takes requests and returns answers as they arrive; it follows no redirects and repeats no request.
 
     `working_on` is called with the name of a host before each call of libcurl for a socket of that host, and
-    with "" after the last one. So the watching process knows which host an engine hangs on.
+    with "" after the last such call. So the watching process knows on which host an engine hangs.
     """
 
     def __init__(
@@ -62,7 +63,8 @@ class Engine:
         room = make_room(settings.connections)
         self._settings = settings
         self._working_on = working_on
-        # Transfers at the same time: fetch.connections, or fewer if the system lets us open fewer files.
+        # The most transfers at the same time: fetch.connections, or fewer if the system allows fewer open
+        # files.
         self.connections = room.transfers
         self._guard = AddressGuard(settings.allowed_networks) if guard is None else guard
         patience = min(_MEMORY_PATIENCE, settings.min_speed_span or _MEMORY_PATIENCE)

@@ -1,4 +1,4 @@
-"""Request and Answer: what the engine is asked for, and what came back."""
+"""Request and Answer: the input and the output of the fetch engine."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Truncation(StrEnum):
 
 
 class FetchError(msgspec.Struct, frozen=True):
-    """What went wrong: a kind for the program and a sentence for the user."""
+    """Why a request failed: a kind for the program and a sentence for the user."""
 
     kind: ErrorKind
     reason: str
@@ -90,11 +90,11 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     version: str = ""  # 1.0, 1.1 or 2; empty if there was no answer
     head: bytes = b""  # status line and header lines as received, with the empty line that ends them
     headers: tuple[tuple[str, str], ...] = ()  # the header lines in order, names in lower case
-    body: bytes = b""  # with transfer and content encodings removed
+    body: bytes = b""  # without transfer and content encodings
     truncated: Truncation | None = None
     redirect: str | None = None  # the canonical URL that a redirect names; the engine does not follow it
     retry_after: int | None = None  # seconds that the server asks us to wait
-    ip: str = ""  # of the server; empty behind a proxy
+    ip: str = ""  # the address of the server; empty behind a proxy
     wire_bytes: int = 0  # bytes received, headers included
 
     def header(self, name: str) -> str | None:

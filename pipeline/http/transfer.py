@@ -39,7 +39,7 @@ _ABORT = -1
 _CONTENT_TYPE = b"content-type:"
 # Added to the bytes of each header line, as HTTP/2 counts the size of headers (RFC 9113 §6.5.2).
 _LINE_OVERHEAD = 32
-_SHORT_WAIT = 1.0  # seconds; after a longer wait for memory, a lost connection is not the server's fault
+_SHORT_WAIT = 1.0  # seconds; if a body waited longer for memory, a lost connection is our fault
 
 
 class SharedParts(NamedTuple):
@@ -49,7 +49,7 @@ class SharedParts(NamedTuple):
     guard: AddressGuard
     budget: BodyBudget[Transfer]
     watchdog: Watchdog
-    paused: list[Transfer]  # that have just begun to wait for memory; the engine empties the list
+    paused: list[Transfer]  # transfers that just began to wait for memory; the engine empties the list
 
 
 class Transfer:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
 _LOOKS = 4  # checks that find the same call running, before the call counts as too long
-_MAX_STALLS = 3  # after this many stalls this engine does not dial the address again
+_MAX_STALLS = 3  # after this many stalls the engine does not dial the address again
 
 
 class DialledSocket(NamedTuple):
@@ -68,7 +68,7 @@ class Watchdog:
             self._thread.join()
 
     def dialled(self, fd: int, socket_: DialledSocket) -> None:
-        """Record what a new socket is for; it replaces a closed socket with the same number."""
+        """Record the host and address of a new socket; it replaces a closed socket with the same number."""
         self._sockets[fd] = socket_
 
     def refusal(self, address: tuple[str, int]) -> str | None:

@@ -1,1 +1,1 @@
-"""What if others have fetched the pages?"""
+"""How do pages get in that another crawler has fetched?"""

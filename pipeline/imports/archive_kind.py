@@ -24,7 +24,7 @@ class NoArchive(UnsupportedFile):
 def require_archive(source: RangedSource) -> bool:
     """Return whether an archive has any records; raise NoArchive if it is something else.
 
-    The first record may be damaged, as long as one of the next ones can be read.
+    The first record may be damaged, as long as one of the next records can be read.
     """
     start: int | None = 0
     problem: CorruptFile | None = None

@@ -1,4 +1,4 @@
-"""Captures: turns the records of an archive into the answers that a fetch would have got, and where they lie.
+"""Captures: turns the records of an archive into answers as from a fetch, with their places in the archive.
 
 Records that are no answer to a request for a page are left out and counted: other record types, other schemes
 than http and https, robots.txt, and content types that we do not read. Damaged records are counted by reason;
@@ -52,7 +52,7 @@ UNKNOWN_ENCODING = "pages in an unknown Content-Encoding"
 
 
 class _Unusable(ValueError):
-    """A record is sound but of no use; the reason names no details of it."""
+    """A record is sound but cannot be imported; the reason names no details of it."""
 
 
 class Captures:
@@ -135,7 +135,7 @@ class Captures:
         )
 
     def _cut(self, body: bytes) -> bytes:
-        """Return a body as long as a fetched one may be (http/body.py)."""
+        """Return a body cut to the length that a fetched body may have (http/body.py)."""
         return body if must_be_whole(body[:SNIFFED_BYTES]) else body[: self._max_body]
 
     def _url(self, record: WarcRecord) -> str:

@@ -26,7 +26,7 @@ def marked_entry(scope: Scope, url: str, entry: WebEntry, source: str) -> WebEnt
 
 
 def marked_outcome(entry: WebEntry, outcome: Outcome) -> Outcome:
-    """Return the outcome of a page with the mark of the entry by which it was judged, if that has one."""
+    """Return the outcome of a page with the mark of its entry, if the entry has a mark."""
     if not is_imported(entry.source):
         return outcome
     return replace(outcome, imported=entry.source, is_outside=entry.next_due == NEVER)

@@ -40,7 +40,7 @@ def lost_seeds(
 
 
 def _seeds(store: Store, snapshot: Snapshot, dates: Mapping[bytes, str], count: int) -> Iterator[bytes]:
-    """Yield the first pages of a host that the WebDB does not know; of two at a time the shorter URL."""
+    """Yield the first pages of a host that the WebDB does not know; at equal times the shorter URL first."""
     host = host_of_key(next(iter(dates)))
     rows = PartRows(store, snapshot, partition_of(host, snapshot.partitions))
     unknown = (key for key in dates if rows.get(key) is None)

@@ -1,7 +1,7 @@
 """The partitions that an import task has open: what the crawl knows of their URLs, and their runs.
 
-An archive has pages of any host, so a task fills one run per partition at the same time. When all of them
-together hold as much memory as one run of a fetch task may, the largest is saved.
+An archive has pages of any host, so a task fills one run per partition at the same time. When all runs
+together take as much memory as one run of a fetch task may take, the largest run is saved.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ class OpenPartitions:
 
 
 class _NoArchive:
-    """The archive of a run that is imported: the pages are in an archive already, so it keeps where they lie.
+    """Archives nothing, because imported pages are in an archive already; keeps only their places in it.
 
     A replay brings visits without captures: the tables have those of the crawl's own archives.
     """

@@ -11,7 +11,7 @@ from crawlctl.pipeline.orders import TaskOrder
 
 
 class ReplayWants(TaskOrder, frozen=True, kw_only=True):
-    """What a replay of the crawl's own archive keeps of its pages."""
+    """Which facts about its pages a replay of the crawl's own archive keeps."""
 
     links: bool = False  # the URLs that pages link to
     documents: bool = False  # the documents of live pages that no file of the index has
@@ -25,7 +25,7 @@ class ImportOrder(TaskOrder, frozen=True, kw_only=True):
 
     command: ClassVar[str] = "crawlctl import-warc"
 
-    number: int  # of the task
+    number: int  # the number of the task
     archives: tuple[str, ...]
     fetch: FetchOrder
     replay: ReplayWants | None = None  # None: the archives come from elsewhere

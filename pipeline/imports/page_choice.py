@@ -1,7 +1,7 @@
 """Which pages of archives count, and what is kept of them: for imports, and for replays.
 
-An import takes all pages that are news to the crawl. A replay (replay_choice.py) reads what the crawl has
-archived itself, so the WebDB knows most of its pages.
+An import takes all pages of which the crawl has no newer version. A replay (replay_choice.py) reads what the
+crawl has archived itself, so the WebDB knows most of its pages.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class PageChoice(Protocol):
 
 
 class NewsOnly:
-    """The choice of an import: pages of which the crawl has no newer version, with all they bring."""
+    """The choice of an import: pages of which the crawl has no newer version, with their links."""
 
     def __init__(self) -> None:
         self._newest: dict[bytes, int] = {}
@@ -73,5 +73,5 @@ class NewsOnly:
         return target.run.fresh
 
     def keep(self, target: OpenPartition, visit: Visit, outcome: Outcome, document: Document | None) -> None:
-        """Keep both."""
+        """Keep the outcome and the document."""
         target.run.add(visit, marked_outcome(visit.entry, outcome), document)

@@ -2,7 +2,8 @@
 
 Files are read from the newest to the oldest. So the first capture of a page that says something about its
 content counts: its last content or, if the page is not in the index, its last answer of any kind. A revisit
-(304) confirms an earlier answer, and a failure leaves a page as it is: behind both the search goes on.
+(304) only confirms an earlier answer, and a failure does not change a page: after both, the search for the
+capture goes on.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class ReplayChoice:
         """Do nothing: all archives are the crawl's own."""
 
     def entry_for(self, target: OpenPartition, key: bytes, answer: Answer) -> WebEntry | LeftOut:
-        """Return the entry of a page if this capture of it counts and brings something that is wanted."""
+        """Return the entry of a page if this capture counts and has something that the replay must keep."""
         return self._entry_for(target, key, answer) or LeftOut.OLDER
 
     def _entry_for(self, target: OpenPartition, key: bytes, answer: Answer) -> WebEntry | None:
@@ -78,7 +79,7 @@ class ReplayChoice:
         if known is None:
             return self._new_entry(key, int(answer.started)) if self._wants.entries else None
         if self._wants.links and target.scope.verdict(answer.url, known.depth) is None:
-            return replace(known, links_taken=0)  # links that were left out come before it too
+            return replace(known, links_taken=0)  # links before this index may have been left out too
         return known if self._needs_document(target, key, known, answer) else None
 
     def fresh_of(self, target: OpenPartition) -> DiscoveredUrls:

@@ -1,8 +1,8 @@
 """Decodes the body of an archived response: chunks and compression are undone, as in a browser.
 
-Most crawlers archive the bytes of the connection: in chunks, and compressed. Others, as we do, archive the
-decoded body and rename the headers that no longer fit. Some archived decoded bodies with the old headers,
-so a body that does not fit its headers is taken as it is.
+Most crawlers archive the bytes of the connection: in chunks, and compressed. Other crawlers, as crawlctl
+does, archive the decoded body and rename the headers that no longer fit. Some crawlers have archived decoded
+bodies with the old headers, so a body that does not fit its headers is taken as it is.
 """
 
 from __future__ import annotations

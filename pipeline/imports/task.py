@@ -120,7 +120,7 @@ class Importer:
                 self._partitions.save_if_full(target)
 
     def _keep(self, target: OpenPartition, visit: Visit, parsed: Parsed) -> None:
-        """Keep a parsed page; a page that breaks our code is left out and counted, as in a fetch task."""
+        """Keep a parsed page; a page that causes an error in our code is left out and counted."""
         try:
             outcome, document = target.reader.read(visit, parsed, self._choice.fresh_of(target))
             self._choice.keep(target, visit, outcome, document)

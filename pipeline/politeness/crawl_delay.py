@@ -18,8 +18,8 @@ UNAVAILABLE = 503
 def delay_between(settings: PolitenessSettings, robots_delay: float, last_seconds: float) -> float:
     """Return the crawl delay: the seconds between two requests to a host that answers normally.
 
-    It is the longest of three: politeness.delay, `robots_delay`, which is the Crawl-delay of robots.txt (at
-    most max_crawl_delay), and response_factor times the time of the last answer (at most max_response_delay).
+    It is the longest of three times: politeness.delay; `robots_delay`, the Crawl-delay of robots.txt (at most
+    max_crawl_delay); and response_factor times the time of the last answer (at most max_response_delay).
     """
     return max(
         float(settings.delay),
@@ -32,9 +32,9 @@ def delay_between(settings: PolitenessSettings, robots_delay: float, last_second
 def delay_between_hosts(settings: PolitenessSettings, tasks: int) -> float:
     """Return the seconds between two requests of this task to a machine that many hosts share.
 
-    Tasks do not know each other, so each task takes its share of the rate. But a machine may have only one
-    host, and that host should not wait longer than its own delay. So with many tasks a machine may
-    get more requests than address_factor allows.
+    A task does not know what other tasks request, so each task uses only its share of the rate. But a machine
+    may have only one host, and that host should not wait longer than its own delay. So with many tasks a
+    machine may get more requests than address_factor allows.
     """
     return settings.delay * min(1.0, settings.address_factor * tasks)
 
@@ -42,7 +42,7 @@ def delay_between_hosts(settings: PolitenessSettings, tasks: int) -> float:
 def backoff_after(settings: PolitenessSettings, failures: int, retry_after: float | None) -> float:
     """Return the back-off: the seconds to wait after `failures` failures in a row.
 
-    It doubles with each failure. `retry_after` is the Retry-After of the last answer, in seconds.
+    The back-off doubles with each failure. `retry_after` is the Retry-After of the last answer, in seconds.
     """
     doublings = min(failures - 1, 63)  # keeps the power small; max_backoff is reached long before
     wait = min(float(settings.backoff * 2**doublings), float(settings.max_backoff))
@@ -64,11 +64,11 @@ def is_trouble(status: int | None) -> bool:
 
 
 def is_of_the_page(status: int | None, retry_after: float | None) -> bool:
-    """Return whether perhaps only this page fails, and not the host: the host has answered."""
+    """Return whether a failure may be a failure of this page only: the host itself has answered."""
     is_error = status is not None and status >= FIRST_SERVER_ERROR and status != UNAVAILABLE
     return is_error and retry_after is None
 
 
 def trouble_of(status: int | None) -> str:
-    """Return a failure in words."""
+    """Return a failure in words for people."""
     return "no answer" if status is None else f"status {status}"

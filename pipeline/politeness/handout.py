@@ -30,8 +30,8 @@ class Reply(NamedTuple):
     seconds: float  # from the start of the request to the end of the answer
     retry_after: float | None = None  # seconds, if the host asked for a pause
     ip: str = ""  # the address that was asked; empty if it is not known
-    is_ours: bool = False  # the request failed for a reason of ours, which says nothing about the host
-    reason: str = ""  # of a failure: its kind and a sentence (failure_kinds.py)
+    is_ours: bool = False  # the request failed because of our own side, so the host is not to blame
+    reason: str = ""  # the kind of a failure and a sentence (failure_kinds.py)
 
 
 class Fate(Enum):

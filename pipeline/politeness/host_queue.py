@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 ROUND_ENDED = "the round ended before its turn came"
 BROKEN_OFF = "the round ended before its answer was whole, after"
-_SLOW = 5.0  # seconds after which an answer that was broken off is worth a remark about its host
+_SLOW = 5.0  # seconds; if a request was stopped after more, the state of the host gives this as a reason
 
 
 class HostQueue:
@@ -48,7 +48,7 @@ class HostQueue:
         self._settings = settings
         self._agent = agent
         self._known = state
-        self._now = now  # the time of the last event, or of the start
+        self._now = now  # the time of the last event, or of the start of the round
         self._paused_until = self._known.corrected(state.not_before, self._now, settings)
         self._last_event = -inf  # when a request last started or ended; -inf before the first
         self._crawl_delay = state.crawl_delay
@@ -130,8 +130,8 @@ class HostQueue:
     def seconds_under_way(self, now: float) -> float:
         """Return the estimated seconds until the current requests are answered, 0 if there are none.
 
-        The estimate assumes that an answer takes as long as the last one. If it has taken longer already, it
-        is assumed to take as long again.
+        The estimate assumes that an answer takes as long as the last answer of the host. If it has taken
+        longer already, the estimate assumes that it takes as long again.
         """
         each = (now - began for began in self.in_flight.values())
         usual = self._last_seconds
@@ -188,16 +188,16 @@ class HostQueue:
         if robots.try_later and not has_come and scheme.robots_tries < self._settings.robots_tries:
             return
         if robots.try_later and scheme.robots:
-            # A host that cannot answer now still wants the Crawl-delay that it asked for before.
+            # While a host cannot answer, the Crawl-delay of its last robots.txt still holds.
             robots = msgspec.structs.replace(robots, crawl_delay=scheme.robots.robots.crawl_delay)
         scheme.robots = KnownRobots(robots, now, reply.status)
         scheme.robots_tries = 0
         if robots.try_later:
-            scheme.close(robots.note, Fate.FAILED)  # nothing of it may be fetched in this round
+            scheme.close(robots.note, Fate.FAILED)  # no page of it may be fetched in this round
         self._crawl_delay = self.state().crawl_delay
 
     def refused(self, handout: Handout, now: float, reason: str) -> None:
-        """Record that our rules forbid to request robots.txt; then all pages of the scheme are excluded."""
+        """Record that our own rules forbid to request robots.txt; all pages of the scheme are excluded."""
         scheme, _ = self._finish(handout, now)
         scheme.close(reason, Fate.EXCLUDED)
         self._reason = reason

@@ -1,7 +1,7 @@
 """One scheme (http or https) of a host: its waiting URLs, its robots.txt, its failures.
 
-http and https are two services on one machine. They share the crawl delay. But if one of them does not
-answer, the other one may. So failures, back-off and robots.txt are kept for each.
+http and https are two services on one machine. They share the crawl delay. But if one service does not
+answer, the other service may. So failures, back-off and robots.txt are kept per scheme.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class HostScheme:
         self.pages = state.pages
         self.robots_asked = False  # robots.txt is requested and not answered yet
         self.closed = ""  # why nothing more is requested in this round; empty if it is
-        self.fate = Fate.DUE  # of the URLs that wait when the scheme is closed
+        self.fate = Fate.DUE  # the fate of the URLs that wait when the scheme is closed
         self._urls: list[tuple[float, int, str]] = []  # a heap of (-priority, order of arrival, URL)
         self._deferred: list[LeftOver] = []
 

@@ -12,7 +12,7 @@ from crawlctl.pipeline.robots.robots import Robots
 if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import PolitenessSettings, SitemapSettings
 
-_SOON = 60  # seconds that a round waits for a host anyway
+_SOON = 60  # seconds; a round waits this long for a host in any case
 _NO_ROBOTS = "robots.txt "  # the beginning of `left_reason` if robots.txt could not be read
 
 
@@ -33,7 +33,7 @@ class SchemeState(msgspec.Struct, frozen=True, array_like=True):
     """The saved state of one scheme of a host: http and https are two services on one machine."""
 
     not_before: float = 0.0
-    failures: int = 0  # of the service, in a row
+    failures: int = 0  # failures of the service, in a row
     page_errors: int = 0  # 5xx answers in a row that counted as failures of the page only
     robots_tries: int = 0  # failed requests for robots.txt, in a row
     pages: int = 0  # pages answered, in all rounds
@@ -48,9 +48,9 @@ class KnownSitemaps(msgspec.Struct, frozen=True, array_like=True):
     named: dict[str, tuple[str, ...]] = {}  # scheme of the robots.txt → the sitemaps it names
     read_at: float = 0.0  # when the last pass ended, or was blocked
     problem: str = ""  # the first problem of the last pass
-    depths: dict[str, int] = {}  # of a pass that has not ended: how deep each sitemap is nested
-    waiting: tuple[str, ...] = ()  # of a pass that has not ended: the sitemaps still to be read
-    feeds: tuple[str, ...] = ()  # that pages of the host name
+    depths: dict[str, int] = {}  # how deep each sitemap of an unfinished pass is nested
+    waiting: tuple[str, ...] = ()  # the sitemaps that an unfinished pass has still to read
+    feeds: tuple[str, ...] = ()  # feeds that pages of the host name
 
     def are_due(self, now: float, interval: float) -> bool:
         """Return whether there are sitemaps or feeds that were not read in the last `interval` seconds."""
@@ -66,8 +66,8 @@ class HostState(msgspec.Struct, frozen=True, array_like=True):
     """
 
     robots: dict[str, KnownRobots] = {}
-    not_before: float = 0.0  # of the scheme that may be asked first
-    failures: int = 0  # in a row, of the scheme with the fewest
+    not_before: float = 0.0  # when the first of the schemes may be asked
+    failures: int = 0  # failures in a row, of the scheme with the fewest
     pages: int = 0  # pages answered, in all rounds
     last_seconds: float = 0.0  # the time that the last answer took
     reason: str = ""  # of the last failure: its kind and a sentence (failure_kinds.py); empty after an answer
@@ -82,7 +82,7 @@ class HostState(msgspec.Struct, frozen=True, array_like=True):
     def unreached(self, known: HostState) -> HostState:
         """Return the state to save after a first round that reached no host; `known` is the one before.
 
-        The fault is ours, or of the network: the host is not left alone for it, but the reason is kept.
+        The fault is on our side or in the network: so the host gets no back-off, but the reason is kept.
         """
         return msgspec.structs.replace(
             known, reason=self.reason, told_at=self.told_at, left=self.left, left_reason=self.left_reason
@@ -125,7 +125,7 @@ class HostState(msgspec.Struct, frozen=True, array_like=True):
 
 
 class HostSummary(msgspec.Struct, frozen=True, array_like=True):
-    """The fields of a HostState; the ones that take most of the time are not decoded."""
+    """The fields of a HostState without those that take most of the time to decode; for lists of hosts."""
 
     robots: msgspec.Raw
     not_before: float = 0.0

@@ -12,8 +12,8 @@ the next URL that may be fetched now. These rules always hold:
   page that it forbids.
 * Every URL is handed out once, as a page or as forbidden, or it is reported by `left_over`.
 * A host waits only for itself and its machine. Hosts are in a heap, by the time at which they are ready. A
-  host whose machine is not ready moves to the line of the machine, and the machine is in the heap for all of
-  them. So a slow or dead host costs the others nothing, and a handout takes O(log hosts).
+host whose machine is not ready moves to the line of the machine, and the machine is in the heap for all hosts
+in its line. So a slow or dead host does not delay other hosts, and a handout takes O(log hosts).
 
 The time must be wall-clock time, because host states are saved and used by later processes.
 """
@@ -77,7 +77,7 @@ class PoliteQueue:
         self._heap: list[tuple[float, int, Entry]] = []  # (time, arrival, host or machine)
         # The time and arrival of the valid heap entry of a host or machine; other entries are outdated.
         self._ready_times: dict[Entry, tuple[float, int]] = {}
-        self._in_line: set[Entry] = set()  # of their machines
+        self._in_line: set[Entry] = set()  # the hosts and machines that wait in a line
         self._arrivals = count()
         self.has_answer = False  # whether a host has answered in this round
 
@@ -123,9 +123,9 @@ class PoliteQueue:
     def patience(self) -> float:
         """Return how many seconds a task waits when only failing hosts are left.
 
-        Mostly that is `politeness.patience`. It is the sum of all back-offs of a host in two cases: a failing
-        host has answered before, so perhaps only some of its pages fail; or no host has answered in this
-        round, so these hosts may be the whole crawl.
+        Mostly that is `politeness.patience`. In two cases it is the sum of all back-offs of a host: if a
+        failing host has answered before, because perhaps only some of its pages fail; and if no host has
+        answered in this round, because the failing hosts may be the whole crawl.
         """
         if not self.has_answer or any(host.has_answered for host in self._hosts_in_heap()):
             return longest_patience(self._settings)
@@ -144,7 +144,7 @@ class PoliteQueue:
         self._free(handout)
 
     def refused(self, handout: Handout, now: float, reason: str) -> None:
-        """Record that our rules forbid to request a robots.txt; then its pages are not requested either."""
+        """Record that our own rules forbid to request a robots.txt; then no page is requested either."""
         self._hosts[handout.host].refused(handout, now, reason)
         self._free(handout)
 

@@ -1,9 +1,9 @@
 """Limits the memory that the robots.txt rules of all hosts of a task take.
 
-Packed rules mostly take a few hundred bytes, and small ones are always kept. The rules of a large file take
-up to half a megabyte, and a thousand of these would take more memory than a task has. So large ones are kept
-only up to a limit. Rules beyond the limit are dropped, and nothing is fetched from their host until its
-robots.txt is requested again.
+Packed rules mostly take a few hundred bytes, and small rules are always kept. The rules of a large file take
+up to half a megabyte, and the rules of a thousand large files would take more memory than a task has. So
+large rules are kept only up to a limit. Rules beyond the limit are dropped, and nothing is fetched from their
+host until its robots.txt is requested again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SMALL = 8 << 10  # bytes of packed rules that are always kept
 
 
 class RuleMemory:
-    """Admits the rules of hosts until the large ones together take more than `limit` bytes."""
+    """Admits the rules of hosts until all large rules together take more than `limit` bytes."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit

@@ -2,8 +2,8 @@
 
 A machine has a delay and a limit of connections, like each of its hosts. The first answer of a host shows its
 IP address, and the address stands for the machine. Until then all hosts of a registrable domain count as one
-machine. When one of them has answered, the others wait for the same address, because a DNS server that knows
-every name below a domain mostly resolves them all to one address.
+machine. When one of these hosts has answered, the other hosts wait for the same address, because a DNS server
+that knows every name below a domain mostly resolves all names to one address.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Machine(Generic[HostT]):
         self.ready_at = 0.0
         self.in_flight = 0
         self.line: deque[HostT | Machine[HostT]] = deque()
-        self.address: Machine[HostT] | None = None  # of a domain: the last known address of one of its hosts
+        self.address: Machine[HostT] | None = None  # for a domain: the last known address of a host
         self._gap = gap
         self._most = most
 

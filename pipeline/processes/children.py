@@ -94,7 +94,7 @@ def signals_held() -> Iterator[set[signal.Signals | int]]:
 def die_with_parent() -> None:
     """Have the kernel end this child with its parent, even while C code keeps Python from running (Linux).
 
-    For a child whose own processes end by themselves: the kernel does not know of them.
+    Use it for a child whose own processes end by themselves: the kernel ends only the child, not these.
     """
     if sys.platform == "linux":
         with suppress(ImportError, OSError, AttributeError):

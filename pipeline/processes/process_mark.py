@@ -1,7 +1,8 @@
-"""ProcessMark: identifies a process, so that others can later find out whether it has ended.
+"""ProcessMark: identifies a process, so that other processes can find out whether it has ended.
 
-A pid is not enough: it is used again, and means another process in another container or after a reboot. So
-the mark also has the id of the boot and the pid namespace of the machine, and the start time of the process.
+A pid is not enough: the system uses it again, and it means another process in another container or after a
+reboot. So the mark also has the id of the boot and the pid namespace of the machine, and the start time of
+the process.
 """
 
 from __future__ import annotations

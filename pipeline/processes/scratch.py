@@ -21,8 +21,8 @@ from crawlctl.pipeline.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PREFIX = "crawlctl-scratch-"  # of locked folders; other folders called crawlctl-… are left alone
-TRIES = 10  # one fails only if another process took the new folder for an abandoned one
+PREFIX = "crawlctl-scratch-"  # locked folders begin with it; other folders crawlctl-… are left alone
+TRIES = 10  # a try fails only if another process takes the new folder for an abandoned folder
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 class SharedSlots:
-    """The slots that this process holds, of those of a folder; without the folder there are none."""
+    """The slots of a folder that this process holds until it closes them or ends; no folder, no slots."""
 
     def __init__(self, folder: str, slots: int) -> None:
         self._names = [Path(folder, f"slot-{number}.lock") for number in range(slots)] if folder else []

@@ -42,7 +42,7 @@ class LiveDisplay(Display):
         started, meter = time.monotonic(), Meter(step.total, step.deadline)
 
         def shown(progress: Progress) -> Group:
-            if is_silent(step.folder):  # not 0 of them: an earlier attempt may have done some
+            if is_silent(step.folder):  # show no count, not 0: an earlier attempt may have done a part
                 return Group(Text(f"{step.title} {counted_unit(step.total, step.unit)}, {UNDER_WAY}"))
             lines = self._lines(step, progress.done, meter.measure(progress).parts())
             lines.renderables.extend(self._hosts(progress))

@@ -28,8 +28,9 @@ UNDER_WAY = "under way"  # shown for tasks on other machines, which cannot repor
 class ShownStep:
     """A step whose tasks report to a folder, as displays show it.
 
-    `unit` is the plural of what is counted. The step ends at `deadline` at the latest, in UTC seconds. A step
-    that `does_all` has done its total when it ends, also if a task had no work and did not report.
+    `unit` is the plural noun for the counted items. The step ends at `deadline` at the latest, in UTC
+    seconds. A step that `does_all` has done its total when it ends, also if a task had no work and did not
+    report.
     """
 
     title: str

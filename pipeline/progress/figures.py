@@ -54,7 +54,7 @@ class Figures:
 
 
 class Meter:
-    """Turns reports of progress into rates; what earlier attempts have done is no speed.
+    """Turns reports of progress into rates; work of earlier attempts does not count for the rate.
 
     `deadline` is when the step ends at the latest, in seconds since 1970; None if nothing limits it.
     """
@@ -101,7 +101,7 @@ class Meter:
 
 
 def ended_parts(progress: Progress, seconds: float) -> list[str]:
-    """Return the figures of a step that has ended: a rate of its last seconds would say nothing of it."""
+    """Return the figures of a step that has ended: seconds and errors; a rate would mislead at the end."""
     errors = [counted(progress.errors, "error")] if progress.errors else []
     return [f"in {seconds:.1f} s", *errors]
 

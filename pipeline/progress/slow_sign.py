@@ -1,4 +1,4 @@
-"""SlowSign: says now and then how far a long reading is, and nothing about a short one."""
+"""SlowSign: says now and then how much of a long reading is done, and nothing about a short reading."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SECONDS = 5.0  # between two signs
 
 
 class SlowSign:
-    """Called with the number of items that are read and the number of all, as often as it is convenient."""
+    """A function to call as often as is convenient, with the number of items read so far and of all items."""
 
     def __init__(
         self, say: Callable[[str], None], what: str, clock: Callable[[], float] = time.monotonic

@@ -16,12 +16,12 @@ from pathlib import Path
 import msgspec
 
 RECORD_BYTES = 8192  # fixed, so that a new record overwrites the old one
-MOST_HOSTS = 20  # that a record names
+MOST_HOSTS = 20  # the most hosts that a record names
 MOST_URLS = 10
 _HOST_CHARS = 100
 _REASON_CHARS = 60
 _URL_CHARS = 200
-_MOST_CAUSES = 20  # of failures; a cause has at most some twenty characters
+_MOST_CAUSES = 20  # the most causes of failures in a record; a cause has about twenty characters
 
 
 class HostProgress(msgspec.Struct, frozen=True, array_like=True):
@@ -31,8 +31,8 @@ class HostProgress(msgspec.Struct, frozen=True, array_like=True):
     left: int = 0  # URLs that wait
     asking: int = 0  # requests in progress
     until: float = 0.0  # when it may be asked again, in UTC seconds; 0 if it may be asked now
-    reason: str = ""  # of its last failure; empty if it answers
-    seconds: float = 0.0  # that it still needs, estimated
+    reason: str = ""  # the reason of its last failure; empty if it answers
+    seconds: float = 0.0  # the estimated time that it still needs
 
     def bounded(self) -> HostProgress:
         """Return the record with names that are not too long for the file."""
@@ -53,15 +53,15 @@ class UrlProgress(msgspec.Struct, frozen=True, array_like=True):
 class Progress(msgspec.Struct, frozen=True, array_like=True):
     """What one task, or all tasks together, have done so far."""
 
-    done: int = 0  # with those of earlier attempts
+    done: int = 0  # finished items, also of earlier attempts
     total: int = 0
     bytes: int = 0
     errors: int = 0
     asking: int = 0  # hosts with a request in progress
     waiting: int = 0  # hosts that must not be asked yet
     failing: int = 0  # hosts whose last request failed
-    seconds: float = 0.0  # that the slowest host still needs, estimated
-    earlier: int = 0  # of `done`, what earlier attempts have done
+    seconds: float = 0.0  # the estimated time that the slowest host still needs
+    earlier: int = 0  # the items of `done` that earlier attempts have done
     hosts: tuple[HostProgress, ...] = ()  # the slowest ones first
     failures: dict[str, int] = {}  # failed pages by cause
     urls: tuple[UrlProgress, ...] = ()  # under way, the oldest ones first

@@ -18,7 +18,7 @@ RANK_COMMAND = "crawlctl rank"
 
 
 class RankOrder(StoreOrder, frozen=True, kw_only=True):
-    """What the orders of the three jobs of a ranking share."""
+    """The base class of the orders of the three jobs of a ranking."""
 
     command: ClassVar[str] = RANK_COMMAND
 
@@ -44,7 +44,7 @@ class IterateOrder(RankOrder, frozen=True, kw_only=True):
     """Solve a graph for one or several teleports."""
 
     round: int
-    files: tuple[FileEntry, ...]  # of the graph
+    files: tuple[FileEntry, ...]  # the files of the graph
     tasks: tuple[tuple[int, int], ...]  # the partitions [first, end) of each task
     teleports: tuple[Teleport, ...]
     damping: float

@@ -32,7 +32,7 @@ def check_captures(
 
 
 def _fault(store: Store, snapshot: Snapshot, table: CaptureTable) -> str:
-    """Return what is wrong with a table, nothing if all is well."""
+    """Return the fault of a table, an empty text if it has none."""
     sizes = {entry.name: entry.bytes for entry in snapshot.files_of(PAGES)}
     partition, counts = table.data.partition, {LISTED: 0, IMPORTED: 0}
     for key, captures in table.rows(store):

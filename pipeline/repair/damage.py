@@ -95,13 +95,13 @@ class Damage:
         )
 
     def sound_files(self) -> tuple[FileEntry, ...]:
-        """Return the files that stay; what belongs to a damaged file goes with it."""
+        """Return the files that stay; files that belong to a damaged file do not stay."""
         bad = {_unit(entry) for entry in self._snapshot.files if entry.name in self._bad}
         bad -= {_unit(entry) for entry in self._snapshot.files_of(kinds.DICTIONARY)}  # a merge replaces it
         return tuple(entry for entry in self._snapshot.files if _unit(entry) not in bad)
 
     def salvages(self) -> Iterator[PartitionRepair]:
-        """Yield the damaged files of WebDB, archive and captures; a part of each may be sound."""
+        """Yield the damaged files of WebDB, archive and captures: some of their content may be sound."""
         names: defaultdict[int, list[str]] = defaultdict(list)
         for finding in self._findings:
             if finding.kind in _SALVAGED and finding.file in self._bad:
@@ -111,7 +111,7 @@ class Damage:
 
     @property
     def without_captures(self) -> frozenset[int]:
-        """The partitions of which the tables of captures have lost some; all of them if that is not known."""
+        """The partitions whose tables of captures have lost captures; all partitions if that is not known."""
         found = {one.partition for one in self._findings if one.kind == kinds.CAPTURES}
         if any(one.file == kinds.CAPTURES for one in self._findings):
             found = set(range(self._snapshot.partitions))
@@ -139,9 +139,9 @@ class Damage:
 
 
 def _unit(entry: FileEntry) -> str:
-    """Return what a file is lost with: its segment, run or MapFile, or its part of the WebDB.
+    """Return the unit with which a file is lost: its segment, run or MapFile, or its part of the WebDB.
 
-    Other files stand alone. The sound rows of all layers of a part are written as one layer (salvaging.py).
+    Other files are lost alone. The sound rows of all layers of a part are written as one layer (salvaging.py).
     """
     if entry.kind == kinds.WEBDB:
         return f"part {entry.partition}"

@@ -1,4 +1,4 @@
-"""Checks what the files of the index say about each other."""
+"""Checks that the files of the index fit each other."""
 
 from __future__ import annotations
 
@@ -103,14 +103,14 @@ def _check_terms(
 
 
 class _Sized:
-    """The size of the postings of a segment by the manifest; nothing is read."""
+    """Postings of a segment of which only the size is known, from the manifest; no byte of them is read."""
 
     def __init__(self, store: Store, segment: Segment) -> None:
         entry = segment.entries[POSTINGS]
         self.name, self.size = store.locate(entry.name), entry.bytes
 
     def read(self, start: int, length: int) -> bytes:
-        """Is never called."""
+        """Raise an error: the check reads no postings."""
         raise NotImplementedError
 
 

@@ -46,8 +46,8 @@ def write_lost(
 ) -> tuple[FileEntry, ...]:
     """Write an outcome for each live page that has lost its document or its record in the archive.
 
-    With them the WebDB merge makes the pages due at once, without validators. An imported page outside the
-    scope is not due: only its archive can bring it back.
+    By these outcomes the WebDB merge makes the pages due at once, without validators. An imported page
+    outside the scope does not become due: only another import of its archive can bring it back.
     """
     indexed = IndexedPages(store, [entry for entry in snapshot.files if entry.partition == partition])
     archived = _Archived(store, snapshot.files_of(PAGES, partition), lost_rounds) if lost_rounds else None

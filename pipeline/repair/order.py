@@ -26,7 +26,7 @@ class PurgeOrder(StoreOrder, frozen=True, kw_only=True):
 
 
 class RepairOrder(StoreOrder, frozen=True, kw_only=True):
-    """The snapshot that is repaired, or what it has become so far, and when the repair began."""
+    """The snapshot that is repaired, or the draft with the repairs made so far, and when the repair began."""
 
     command: ClassVar[str] = "crawlctl check --repair"
 
@@ -35,7 +35,7 @@ class RepairOrder(StoreOrder, frozen=True, kw_only=True):
 
 
 class RelistOrder(StoreOrder, frozen=True, kw_only=True):
-    """The snapshot whose tables of captures are made to fit its archives, or what it has become so far."""
+    """The snapshot whose tables of captures are made to fit its archives, or the draft made so far."""
 
     command: ClassVar[str] = "crawlctl check --repair"
 
@@ -44,7 +44,7 @@ class RelistOrder(StoreOrder, frozen=True, kw_only=True):
 
 
 class PartitionRepair(TaskOrder, frozen=True, kw_only=True):
-    """What is to be done in one partition."""
+    """The work of a repair in one partition."""
 
     command: ClassVar[str] = "crawlctl check --repair"
 

@@ -1,7 +1,7 @@
 """Removes forgotten pages from the files of a partition: WebDB rows, host states and archived records.
 
-Only files that hold something of these pages are written again. The index is not changed here. A full merge
-removes the text later, because it drops documents without a WebDB row.
+Only files that contain something about these pages are written again. The index is not changed here. A full
+merge removes the text later, because it drops documents without a WebDB row.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class PurgedPartition(msgspec.Struct, frozen=True):
     partition: int
     dropped: tuple[str, ...] = ()
     written: tuple[FileEntry, ...] = ()
-    rows: int = 0  # of the WebDB
-    records: int = 0  # of the archive
+    rows: int = 0  # rows that were removed from the WebDB
+    records: int = 0  # records that were removed from the archive
 
 
 def purge_partition(
@@ -94,7 +94,7 @@ class _Purge:
         """Yield the rows that stay.
 
         A forgotten seed keeps an empty row. Without include rules the seeds decide which hosts belong to the
-        crawl, so without the row all pages of the host would leave it. The row tells nothing new: the URL is
+        crawl, so without the row all pages of the host would leave it. The row does not reveal the URL: it is
         in scope.forgotten anyway.
         """
         for keys, values in self._blocks():

@@ -1,7 +1,7 @@
 """Lists archives in the tables of captures, and drops captures from them whose records are gone.
 
 A map task reads archives that no table covers, and writes tables of their captures for the partitions of
-their hosts. A reduce task joins the tables of one partition with them.
+their hosts. A reduce task joins the old tables of one partition with these new tables.
 """
 
 from __future__ import annotations

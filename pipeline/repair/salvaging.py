@@ -1,4 +1,4 @@
-"""Writes damaged files again with what is sound in them: parts of the WebDB, archives, and captures."""
+"""Writes damaged files again with their sound content: parts of the WebDB, archives, and captures."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _salvage_part(store: Store, part: Sequence[FileEntry], round_number: int) ->
 
 
 def _rising(source: RangedSource) -> Iterator[Block]:
-    """Yield the sound rows; blocks are in key order, and one that is not belongs to no part."""
+    """Yield the sound rows; a block that is not in key order does not belong to the part and is left out."""
     last = b""
     for block in sound_blocks(source):
         if block.keys and block.keys[0] > last:

@@ -1,4 +1,4 @@
-"""Checks the WebDB and the tables of hosts of a partition, and that its live pages are those of the index."""
+"""Checks the WebDB and the tables of hosts of a partition, and that its live pages are in the index."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 Half a megabyte of rules takes seven megabytes as Python objects, and a task may know the rules of thousands
 of hosts. So the rules of a host are kept as one byte string, compressed if that saves space. They are sorted
-before they are packed, so that a search only has to unpack them. rule_index.py unpacks it when a URL is
-checked, and drops the unpacked rules that were not used for the longest time.
+before they are packed, so that a search only has to unpack them. rule_index.py unpacks the rules when a URL
+is checked, and drops the unpacked rules that were not used for the longest time.
 
 Rules that can never match, or that another rule always overrides, are left out. The number of patterns with
 stars, and of their stars, is limited. Beyond the limit a Disallow is cut at its first star, and an Allow is
@@ -62,7 +62,7 @@ _decode = msgspec.msgpack.Decoder(Columns).decode
 
 
 def pack_rules(rules: Iterable[Rule]) -> bytes:
-    """Return the rules in packed form; no rules give no bytes."""
+    """Return the rules in packed form; without rules an empty byte string."""
     gathered = _Gathered(rules)
     prefixes, whole = sorted(gathered.prefixes), sorted(gathered.whole)
     starred = sorted(

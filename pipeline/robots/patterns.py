@@ -1,9 +1,9 @@
 """Compares the patterns of a robots.txt with paths.
 
 Patterns and paths are compared byte by byte (RFC 9309 §2.2.2), in a comparable form that does not depend on
-escapes: `%7E` is `~`, `%3A` is `:`, and a raw byte beyond ASCII is its escape. Only the characters that
-structure a URL keep the difference, so `/a%2Fb` is not `/a/b`. A literal star or dollar sign is written `%2A`
-or `%24` in a pattern (§2.2.3) and matches both spellings in a path.
+escapes: `%7E` is `~`, `%3A` is `:`, and a raw byte beyond ASCII is its escape. Only characters that structure
+a URL differ from their escapes, so `/a%2Fb` is not `/a/b`. A literal star or dollar sign is written `%2A` or
+`%24` in a pattern (§2.2.3) and matches both spellings in a path.
 
 A pattern with stars is a list of literals. They are searched from left to right, each one at its first
 occurrence behind the one before. This never backtracks, so no hostile pattern makes it slow.

@@ -1,14 +1,15 @@
 """robots.txt by RFC 9309: whether a URL may be fetched, and the rule that decides.
 
-We match by ourselves: protego 0.7 fails 12 of Google's 142 published tests (unknown lines end a group, "Foo
-Bar" names no crawler), and urllib.robotparser knows neither stars nor the longest match.
+This package has its own matcher: protego 0.7 fails 12 of Google's 142 published tests (unknown lines end a
+group, "Foo Bar" names no crawler), and urllib.robotparser knows neither stars nor the longest match.
 
 A host that cannot answer has allowed nothing (§2.3.1.4). So after a server error or without an answer nothing
-is fetched until robots.txt can be read. A host that answers that the file does not exist has no rules. 429
-counts as a server error, because a host that asks us to slow down has not said that it has no rules.
+is fetched until robots.txt can be read. A host that answers that the file does not exist has no rules. The
+status 429 counts as a server error, because a host that asks us to slow down has not said that it has no
+rules.
 
-Between rounds we keep only the rules for our crawler, ready to use; they mostly have a tenth of the bytes of
-the file. They contain the name of the crawler, so a changed name is noticed.
+Between rounds only the rules for our crawler are kept, ready to use; they mostly have a tenth of the bytes of
+the file. The name of the crawler is kept with them, so a changed name is noticed.
 
 https://www.rfc-editor.org/rfc/rfc9309.html
 """

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from crawlctl.pipeline.robots.patterns import Rule
 
-MAX_ROBOTS_BYTES = 500 << 10  # that are read; RFC 9309 §2.5 asks for at least this much
+MAX_ROBOTS_BYTES = 500 << 10  # the most bytes that are read; RFC 9309 §2.5 asks for no less
 MAX_SITEMAPS = 100
-MAX_SITEMAP_BYTES = 16 << 10  # of all their URLs together
+MAX_SITEMAP_BYTES = 16 << 10  # bytes of all sitemap URLs together
 
 _BOM = b"\xef\xbb\xbf"
 _TOKEN = re.compile(rb"[A-Za-z0-9_-]*")

@@ -1,9 +1,10 @@
 """Finds the rule of a robots.txt that decides about a path.
 
-This is the matching rule with the longest pattern; of two equally long ones, Allow.
+This is the matching rule with the longest pattern; of two matching rules with equally long patterns, the
+Allow.
 
-Nearly all rules are prefixes, and they are sorted. Take the last prefix that sorts before the path. Either
-the path begins with it, or with one of the prefixes that it begins with in turn. So a binary search and a few
+Nearly all rules are prefixes, and prefixes are sorted. Take the last prefix that sorts before the path. Every
+prefix with which the path begins is either this prefix, or a beginning of it. So a binary search and a few
 steps find the longest prefix of a path.
 
 If there are many patterns with stars, each is listed under its rarest three characters. Only the patterns
@@ -119,7 +120,7 @@ class RuleIndex:
 
 
 class IndexCache:
-    """The indexes used last, by their packed rules; the oldest are dropped above `limit` bytes."""
+    """The indexes used last, by their packed rules; above `limit` bytes the oldest are dropped."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TRACEBACK_START = "Traceback (most recent call last):"
-MRJOB_SOURCE = "\n(from line"  # what mrjob adds to its finding in a log: "(from lines 3-9 of …)"
+MRJOB_SOURCE = "\n(from line"  # mrjob adds this to what it finds in a log: "(from lines 3-9 of …)"
 CAUSE_LENGTH = 300
 SHELL_SIGNAL = 128  # the exit code of a shell is this plus the signal that killed its program
 SEE_TRACEBACK = "see its traceback with --verbose, fix the cause and run the command again"
@@ -48,7 +48,7 @@ class Task:
 
 @dataclass(frozen=True)
 class TaskReport:
-    """What is known of a failed task; plain values, so that it can be sent through a pipe."""
+    """All that is known about a failed task; plain values, so that it can be sent through a pipe."""
 
     task: Task
     cause: str

@@ -1,8 +1,8 @@
 """SparkRunner: mrjob's Spark runner on this machine, with the same results as the other runners.
 
-mrjob passes `NLineInputFormat` to Spark, but then takes the offset for the line. So each line is a file of
-its own here, and Spark makes a task of it. The runner cannot bring our dependencies to the nodes of a Spark
-cluster.
+mrjob passes `NLineInputFormat` to Spark, but then takes the offset of a line for the line itself. So each
+line is a file of its own here, and Spark makes a task of each file. The runner cannot bring our dependencies
+to the nodes of a Spark cluster.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]  # mrjob has no types
     """Runs all steps of a job in one Spark application with a master on this machine."""
 
     alias = "spark"
-    _input_paths: list[str]  # of mrjob, like the next
+    _input_paths: list[str]  # set by mrjob, like the next attribute
     _hadoop_input_format: str | None
 
     def __init__(self, **kwargs: Any) -> None:
@@ -38,7 +38,7 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]  # mrjob has no types
             self._input_paths, self._hadoop_input_format = [str(folder)], None
 
     def _group_steps(self, steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Keep all steps in one application, whatever their settings; between two, mrjob would write text."""
+        """Keep all steps in one application, whatever their settings: between two, mrjob would write text."""
         return [{"type": steps[0]["type"], "steps": steps, "step_num": 0}]
 
     def _refuse_what_would_go_wrong(self) -> None:

@@ -38,7 +38,7 @@ def runner_switches(settings: RunnerSettings, workers: int | None, scratch: Path
 
 
 def conf_path(settings: RunnerSettings) -> Path | None:
-    """Return the conf file for mrjob: the user's, or else ours for the runner, if it has one."""
+    """Return the conf file for mrjob: the user's, or else that of the package for the runner, if any."""
     if settings.conf_path is not None:
         return Path(settings.conf_path).expanduser()
     if settings.name not in PACKAGED_CONF:

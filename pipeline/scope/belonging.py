@@ -1,7 +1,7 @@
 """Whether a known URL belongs to the crawl: by the scope, and by how it came into the crawl.
 
 The scope says what the crawl visits. A page that the user has imported from an archive stays in search, even
-if the scope excludes it; it is only not visited. `crawlctl forget` removes imported pages too.
+if the scope excludes it; it just is not visited. `crawlctl forget` removes imported pages too.
 
 The source of an imported page is `warc:` and the name of the archive. It outlasts links to the page that are
 found later (webdb/entries.py).

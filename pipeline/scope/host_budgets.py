@@ -8,7 +8,7 @@ starts with a fixed number of hosts, and its useful pages earn more:
 A task knows the hosts of its own partition and the hosts it has found itself. Hosts are spread evenly over
 the partitions. So each task starts with its share of `hosts_per_domain`, and earns more with the pages of its
 own hosts. A task cannot know which hosts of other partitions the crawl knows already. So it takes up to
-`hosts_per_domain` of these per round; otherwise links to known hosts could be lost.
+`hosts_per_domain` hosts of other partitions per round; otherwise links to known hosts could be lost.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ _WEB = ("http://", "https://")
 
 
 def target_rule(text: str, strip: tuple[str, ...] = ()) -> str:
-    """Return the rule for a target: a URL is one page, unless it ends in / or *; all else is a rule itself.
+    """Return the rule for a target: a URL is one page, unless it ends in / or *; other texts are rules.
 
     `strip` are the query parameters that the crawl removes from URLs.
     """

@@ -1,12 +1,12 @@
 """Decides whether a URL belongs to the crawl, and whether it looks like a trap.
 
 Without include rules a crawl stays on the hosts of its seeds, each with and without `www.`, because one of
-the two often redirects to the other, and a crawl that stops there looks broken. We do not take whole
-registrable domains: a seed at one institute would then include its whole university. An operator can decide
-that in one line (`domain:example.edu`), but a crawl that has spread too far cannot be taken back.
+the two often redirects to the other, and a crawl that stops at this redirect looks broken. We do not take
+whole registrable domains: a seed at one institute would then include its whole university. An operator can
+decide that in one line (`domain:example.edu`), but a crawl that has spread too far cannot be taken back.
 
-The checks for traps look at one URL alone. Traps that show only in numbers are caught by the budgets
-(url_budgets.py, host_budgets.py).
+The checks for traps look at one URL alone. Traps that only the number of their URLs shows are caught by the
+budgets (url_budgets.py, host_budgets.py).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 FORGOTTEN, HIDDEN = "scope.forgotten", "scope.hidden"
 _BAD_PORT = "a port of another protocol"
-_SESSION_VALUE = "[0-9A-Za-z%._!-]{16,}"  # shorter values are numbers and names
+_SESSION_VALUE = "[0-9A-Za-z%._!-]{16,}"  # shorter values are mostly numbers and names
 
 
 class Exclusion(NamedTuple):

@@ -1,8 +1,8 @@
 """Whether a change of the scope may let in URLs that were left out before.
 
 The links of a page that the scope excluded when the page was read are recorded nowhere. To find them, the
-archive must be read again, which takes long in a large crawl. So this module tells the changes that can only
-exclude URLs from all others.
+archive must be read again, which takes long in a large crawl. So this module finds out whether a change can
+only exclude URLs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LIMITS = (
 EXCLUDING = ("exclude", "forgotten", "hidden", "skip_extensions", "session_parameters")
 # Rules that include: with one more, or without any, more may be included.
 INCLUDING = ("include",)
-# What excludes nothing for good: a page whose links were not all taken is visited again for the rest.
+# Settings that exclude nothing for good: a page whose links were not all taken is visited again for the rest.
 HARMLESS = ("max_new_urls_per_page",)
 
 
@@ -39,5 +39,5 @@ def may_widen(before: ScopeSettings, after: ScopeSettings) -> bool:
 
 
 def _admit_more(before: tuple[str, ...], after: tuple[str, ...]) -> bool:
-    # Without rules the hosts of the seeds are included, which no rule needs to be among.
+    # Without rules the hosts of the seeds are included, although no rule may match them.
     return bool(set(after) - set(before)) if before and after else before != after

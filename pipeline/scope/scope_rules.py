@@ -1,7 +1,8 @@
 """The include and exclude rules of an operator, and which rule matches a URL.
 
-A * in a URL stands for any characters, in the host for any characters but /. A rule whose path has a *, and
-that ends in neither / nor *, matches to the end of the URL; all other URLs in rules are beginnings.
+A * in a URL stands for any characters; in the host it stands for any characters but /. A rule whose path has
+a *, and that ends in neither / nor *, must match the whole URL. All other rules match the URLs that begin
+like them.
 
 Regular expressions are those of RE2. They come from the settings, but the URLs come from untrusted pages, and
 with `re` one URL can take minutes. RE2 takes time linear in the length of the URL, for any expression.

@@ -9,10 +9,12 @@ budget is soon used up. A real archive earns its own budget.
 
 A budget that is at most half used up has room: the host has not shown yet that it is a trap, so a page may
 bring as many URLs as it likes (fetch/pages/discovery.py). All URLs of a host together have such a budget too,
-as large as that of a folder, so that a trap with a folder for each page gets no more room than another.
+as large as that of a folder, so that a trap with a folder per page gets no more room than a trap in one
+folder.
 
 The same calls in the same order always give the same results. The counters take a limited amount of memory.
-When it is used up, by a site with a folder for each page, all further folders of a host share one budget.
+When it is used up, for example by a site with a folder per page, all further folders of a host share one
+budget.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """How often and for how long S3 and HDFS are asked again when they do not answer.
 
-A service that has answered this process before exists: it is being restarted, or the network is down for a
-moment, so we wait for a minute. A service that never answered may have a wrong address, and the user wants to
-know that soon. We do not use tenacity: the pauses are ten lines, and botocore takes them through a hook of
-its own.
+A service that has answered this process before certainly exists: it is being restarted, or the network is
+down for a moment, so we wait for a minute. A service that never answered may have a wrong address, and the
+user wants to know that soon. We do not use tenacity: the pauses are ten lines, and botocore takes them
+through a hook of its own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import time
 log = logging.getLogger(__name__)
 
 NEW_SERVICE_SECONDS = 6.0  # for a service that has never answered this process
-KNOWN_SERVICE_SECONDS = 60.0  # for one that has
+KNOWN_SERVICE_SECONDS = 60.0  # for a service that has answered it
 FIRST_PAUSE = 0.1  # seconds
 LONGEST_PAUSE = 5.0  # seconds
 WARN_AFTER = 3  # tries

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 Chunk = bytes  # StoreWriter.bytes is a count
-MAX_BUFFERS = 1 << 12  # of small writes that wait for a full chunk: an object costs more than its few bytes
+MAX_BUFFERS = 1 << 12  # the most small writes that wait for a full chunk: each is a Python object
 
 
 class StoreWriter(io.RawIOBase, BinaryIO):

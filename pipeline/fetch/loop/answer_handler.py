@@ -93,7 +93,7 @@ class AnswerHandler:
             yield
 
     def parse_archived(self, visit: Visit) -> None:
-        """Submit a page to the parser that an earlier attempt has archived."""
+        """Submit to the parser a page that an earlier attempt has archived."""
         self._tools.run.adopt(visit)
         self._parse(visit)
 

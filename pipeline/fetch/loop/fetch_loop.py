@@ -2,7 +2,7 @@
 
 One thread does all of this. libcurl runs hundreds of transfers, a helper process parses (text/guarded), and
 between two calls pages are judged, archived and indexed. The loop never waits for one host: a dead host costs
-only its own time-outs, a host with slow pages only its own share of the helper. When the round is over,
+only its own time-outs, and a host with slow pages only its own share of the helper. When the round is over,
 complete pages are saved at once; unfinished transfers are stopped, and their URLs stay due.
 """
 
@@ -37,7 +37,7 @@ _LONGEST_HANDOUT = 1.0  # seconds; URLs that robots.txt forbids need no connecti
 _SOON = 5.0  # seconds; neither an answer nor the end of a back-off is waited for if it is further away
 _LAST_ANSWERS = 7.0  # seconds; no answer is waited for longer
 _LAST_PARSING = 2.0  # seconds to parse the last pages when the round is over; a kill follows after ten
-_KINDS = {Fate.FAILED: Kind.FAILED, Fate.EXCLUDED: Kind.EXCLUDED}  # of URLs that were not tried
+_KINDS = {Fate.FAILED: Kind.FAILED, Fate.EXCLUDED: Kind.EXCLUDED}  # the kinds of URLs that were not tried
 ENDED_BY = "ended by "  # the beginning of the counters of limits; the name of the setting follows
 
 
@@ -45,7 +45,7 @@ ENDED_BY = "ended by "  # the beginning of the counters of limits; the name of t
 class Bounds:
     """The limits that end a task before all its URLs are fetched."""
 
-    deadline: float  # by the clock of the task
+    deadline: float  # the latest end, by the clock of the task
     max_bytes: int
     should_stop: Callable[[], bool]
     handled: int = 0  # URLs that earlier attempts have handled in this round
@@ -110,7 +110,7 @@ class FetchLoop:
         return self._tools.run.received < self._bounds.max_bytes
 
     def _count_limits(self) -> None:
-        """Count the limits of the round that have ended this task; a signal is none."""
+        """Count the limits of the round that have ended this task; a signal is not such a limit."""
         nearest = self._tools.queue.next_time()
         last = self._clock.now() if nearest is None else max(self._clock.now(), nearest)
         reached = {
@@ -128,7 +128,7 @@ class FetchLoop:
         nearest = self._tools.queue.next_time()
         if nearest is None or nearest >= self._bounds.deadline or not self._has_budget():
             return True
-        # If the page budget is used up, other URLs are left too, so there is no need to wait for these.
+        # If the page budget is used up, other URLs are left too, so the task does not wait for failing hosts.
         queue, is_full = self._tools.queue, self._tools.planned.is_full
         patience = _SOON if is_full and queue.has_answer else queue.patience()
         return nearest > self._clock.now() + patience and queue.only_failing_hosts_wait()
@@ -141,11 +141,12 @@ class FetchLoop:
             return self._tools.tail.is_over(self._wait_ahead, self._has_found_work, self._only_fails)
 
     def _see_off(self) -> None:
-        """Wait for the answers that should arrive within seconds, when the round ends for slow hosts.
+        """Wait for the answers that should arrive within seconds, when the round ends early.
 
         The request to a host should not be wasted when its answer is only seconds away. But the other tasks
-        wait meanwhile. So a transfer that needs longer is stopped, and its URL stays due. It gets its time in
-        a round in which no other host has work, and in the last round of a run: these are not cut short.
+        wait meanwhile. So a transfer that needs longer is stopped, and its URL stays due. It gets enough time
+        in a round in which no other host has work, and in the last round of a run: such rounds do not end
+        early.
         """
         soon = self._tools.queue.answering(self._clock.now(), _SOON)
         end = time.monotonic() + _LAST_ANSWERS
@@ -229,9 +230,10 @@ class FetchLoop:
         self._take_parsed(0.0)
 
     def _parse_a_little(self) -> None:
-        """Parse waiting pages for a short time, but no slow ones.
+        """Parse waiting pages for a short time, but no slow pages.
 
-        The other pages stay due. They lie in the archive, where another attempt at this round finds them.
+        Pages that are not parsed stay due. They are in the archive, where another attempt at this round finds
+        them.
         """
         end = time.monotonic() + _LAST_PARSING
         while self._tools.parse_queue and time.monotonic() < end:

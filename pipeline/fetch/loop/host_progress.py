@@ -17,7 +17,7 @@ _REST = 20  # looking at all hosts takes at most 1/20 of the time of the task
 
 
 class HostWatch:
-    """Looks at all hosts of a task from time to time; a look takes time linear in their number."""
+    """Counts the hosts of a task from time to time; a count takes time linear in their number."""
 
     def __init__(self, queue: PoliteQueue) -> None:
         self._queue = queue

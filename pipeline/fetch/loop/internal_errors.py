@@ -1,8 +1,8 @@
 """Turns an exception that an answer caused in our code into the outcome of one URL.
 
-No parser is free of bugs, and a host sends any bytes it likes. An exception would end the task, again in each
-attempt, and the pages of all other hosts would be lost. So the exception becomes the outcome of its URL, and
-a counter tells the operator. Errors of the store or the settings are not caused by hosts; they end the task.
+No parser is free of bugs, and a host can send any bytes. An exception would end the task, in each attempt
+again, and the pages of all other hosts would be lost. So the exception becomes the outcome of its URL, and a
+counter tells the operator. Errors of the store or the settings are not caused by hosts; they end the task.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The documents that wait for the parser, with limits per host so that no host can block the others.
+"""The documents that wait for the parser, with limits per host so that no host can block other hosts.
 
 Waiting bodies take memory. A host with too many waiting bytes is not asked for more until some are parsed;
 other hosts go on. A host whose slow documents took more than `parse.host_time` of CPU time has used its share
@@ -26,7 +26,7 @@ _HOST_BYTES = 4 << 20  # the most waiting bytes per host
 _MANY_BYTES = 32 << 20  # waiting bytes of all hosts; above this a host may have only _FEW_BYTES
 _FEW_BYTES = 256 << 10
 _MOST_BYTES = 64 << 20  # waiting bytes of all hosts; above this no host is asked at all
-_SLOW_SITEMAP = 1.0  # CPU seconds; a sitemap of 50,000 pages, the most that are allowed, takes half of that
+_SLOW_SITEMAP = 1.0  # CPU seconds; a sitemap with the allowed maximum of 50,000 pages takes half of that
 _OVERHEAD = 4 << 10  # bytes of Python objects around a body
 
 

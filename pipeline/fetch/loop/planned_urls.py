@@ -1,4 +1,4 @@
-"""The URLs a task has still to request, and the requests it makes for them."""
+"""The URLs that a task still has to request, and the requests it makes for them."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class PlannedUrls:
         self._waiting: dict[str, Due] = {}
 
     def add(self, urls: Iterable[Due]) -> None:
-        """Queue URLs until the page budget is used up; the first ones have priority."""
+        """Queue URLs until the page budget is used up; earlier URLs have priority."""
         for due in urls:
             url = url_of_key(due.key)
             if due.key not in self.archived and not self.is_full and self._queue.add(url, due.score):
@@ -77,7 +77,8 @@ class PlannedUrls:
     def add_sitemaps(self, urls: Iterable[str]) -> None:
         """Queue sitemaps; a sitemap that is due as a page too is requested only once.
 
-        A feed may have been requested as a page in this round before. Its pass goes on without it.
+        A feed may have been requested as a page earlier in this round. The pass over the sitemaps then goes
+        on without this feed.
         """
         further = deque(urls)
         while further:
@@ -86,7 +87,7 @@ class PlannedUrls:
                 further.extend(self._sitemaps.skip(url))
 
     def skip_archived(self, key: bytes) -> None:
-        """Do not request a page that lies in the archive; it counts for the page budget."""
+        """Do not request a page that is in the archive; it still uses up the page budget."""
         self.archived.add(key)
         self.total += 1
 

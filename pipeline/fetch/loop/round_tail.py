@@ -1,10 +1,11 @@
 """Ends a round early when all tasks only wait for a few slow hosts.
 
 A host with a long Crawl-delay, or with slow answers, can keep a task busy for as long as a round may last.
-Meanwhile all newly found URLs wait for the next round. So a round ends when every task only waits, and one of
-them has found URLs on hosts that it does not wait for. The pages of slow hosts stay due and are fetched in
-the next round. If there is nothing else to do, as when the crawl is one slow site, the round goes on. Hosts
-that fail are not waited for at all: their back-off goes on in the next round, where others are asked too.
+Meanwhile all newly found URLs wait for the next round. So a round ends when every task only waits, and at
+least one task has found URLs on hosts that it does not wait for. The pages of slow hosts stay due and are
+fetched in the next round. If there is nothing else to do, as when the crawl is one slow site, the round goes
+on. Tasks do not wait at all for hosts that fail: the back-off of these hosts goes on in the next round, in
+which other hosts are asked too.
 
 Tasks share only the store. When a task waits or has ended, it writes a tail report to the journal of the
 round, which also says whether the task has found work for the next round (state/journal.py). A report is an
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 _LOOK = 1.0  # seconds between two checks of the task itself
 _LISTING = 3.0  # seconds between two listings of the reports of other tasks
 _SHORT_REST = 3  # work that will be done within 1/3 of the tail wait is done, before the task reports
-_IDLE_SHARE = 10  # in its tail a task uses at most 1/10 of its connections: the rest is on so few machines
+_IDLE_SHARE = 10  # in its tail a task uses at most 1/10 of its connections: few machines have work left
 
 
 def is_tail(rest: Rest, in_flight: int, connections: int) -> bool:
@@ -47,7 +48,7 @@ def is_over(said: Mapping[int, bool], tasks: int) -> bool:
 
 
 class RoundTail:
-    """Decides for one task whether the round ends early, and reports the state of the task to the others."""
+    """Decides for one task whether the round ends early, and reports its state to the other tasks."""
 
     def __init__(self, store: Store, order: FetchOrder, clock: Callable[[], float] = time.monotonic) -> None:
         self._store = store
@@ -59,7 +60,7 @@ class RoundTail:
         self._next_listing = 0.0
 
     def begin(self) -> None:
-        """Withdraw the reports of an earlier attempt of the task; it may have much to do again."""
+        """Withdraw the reports of an earlier attempt: this attempt may have much to do again."""
         order = self._order
         if order.tail_wait is not None and order.tasks > 1:
             for has_work in (False, True):
@@ -75,7 +76,8 @@ class RoundTail:
     ) -> bool:
         """Return whether the task may end; `wait_ahead` returns seconds, None while the task is busy.
 
-        `only_fails` returns whether all hosts that are left have failed. For them the task does not wait.
+        `only_fails` returns whether all hosts that are left have failed. The task does not wait for such
+        hosts.
         """
         seconds, now = self._order.tail_wait, self._clock()
         if seconds is None or now < self._next_look:

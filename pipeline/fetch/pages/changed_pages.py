@@ -1,4 +1,4 @@
-"""Which known pages have changed by a sitemap or feed, so that they are fetched before they are due."""
+"""Which known pages have changed, as a sitemap or feed says; these are fetched before they are due."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _FEW = 100  # up to this number of keys, looking up each is faster than reading 
 
 
 def changed_pages(rows: PartRows, host: str, pages: Mapping[str, int | None], now: int) -> list[Due]:
-    """Return the pages that were fetched before their date in `pages` and are not due anyway."""
+    """Return the pages that were last fetched before their date in `pages`, and that are not due yet."""
     believed = {webdb_key(url): lastmod for url, lastmod in believable_dates(pages, now).items()}
     dated = {webdb_key(url): lastmod for url, lastmod in pages.items() if lastmod and lastmod <= now}
     changed = []
     for key, value in _rows_of(rows, host, dated):
         entry = decode_entry(value, rows.name)
         if entry.live and entry.last_fetched < dated[key] and not entry.is_due(now):
-            # The page is fetched before the merge of this round would tell its entry.
+            # The page is fetched in this round, before the merge of the round could make its entry due.
             told = encode(replace(entry, lastmod=max(entry.lastmod, believed.get(key, 0))))
             changed.append(Due(entry.score, -entry.depth, -now, key, told))
     return changed

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # Bytes of Python objects around a URL and around an anchor, measured.
 _FIND_OVERHEAD = 340
 _ANCHOR_OVERHEAD = 130
-# The weights of links: from another host or the own one, in content or boilerplate.
+# The weights of links: from another host or from the same host, in content or in boilerplate.
 _WEIGHTS = [
     [weight_of_link(is_own=own, is_boilerplate=boilerplate) for boilerplate in (False, True)]
     for own in (False, True)
@@ -33,7 +33,7 @@ _WEIGHTS = [
 
 
 class Origin(NamedTuple):
-    """The page where URLs were found, and the depth and score that it gives them."""
+    """The page on which URLs were found, and the depth and score that these URLs get from it."""
 
     source: str
     seen: int  # UTC seconds
@@ -84,7 +84,7 @@ class DiscoveredUrls:
     ) -> None:
         """Add the links of a page or sitemap of `host`, each as (key, anchor); all keys are different.
 
-        The links to the keys in `boilerplate` stand in menus and the like.
+        The links to the keys in `boilerplate` are in menus or other boilerplate.
         """
         finds, own = self._finds, key_bounds(host)[0]
         for key, anchor in links:
@@ -99,7 +99,7 @@ class DiscoveredUrls:
                 self._count(find.anchors, anchor[:MAX_ANCHOR_CHARS], weight)
 
     def date(self, key: bytes, lastmod: int) -> None:
-        """Note when a page has changed by its sitemap, in UTC seconds, if the URL was added."""
+        """Record when a page has changed, as its sitemap says, in UTC seconds, if the URL was added."""
         find = self._finds.get(key)
         if find is not None:
             find.lastmod = max(find.lastmod, lastmod)
@@ -114,7 +114,7 @@ class DiscoveredUrls:
             anchors[anchor] = sum_of(before, weight)
 
     def _make_room(self, anchors: dict[str, int]) -> None:
-        """Drop the rarer half of the anchors if there are too many; new ones need time to catch up."""
+        """Drop the rarer half of the anchors if there are too many; new anchors need time to catch up."""
         if len(anchors) < MAX_GATHERED:
             return
         kept = set(heaviest(anchors, MAX_GATHERED // 2).texts)

@@ -8,19 +8,20 @@ a URL receives in a round add up. This is one step of the ranking that sets the 
 Of new links that look like a trap, only `scope.max_new_urls_per_page` are taken per page and round, in the
 order of the page. A link looks like a trap if one of these holds:
 
-- it has query parameters: calendars, sorted lists and session numbers mostly have;
-- its page says nothing new: it has the text of an earlier page, or names another page as its canonical;
+- it has query parameters, as most calendars, sorted lists and session numbers have;
+- its page has no new text: it has the text of an earlier page, or names another page as canonical;
 - its host, folder or parameter set has used up more than half of its budget (scope/url_budgets.py);
 - it leads to a host that the crawl does not know.
 
 All other new links are taken at once: a crawl of few rounds must see the end of a long list.
 
 The limit must not cut off the end of a list either. So a page with links left over is due again at once, and
-the next visit continues behind the last link taken. This costs one request more per fifty URLs, and we store
-only one number. To store the links would cost us a row for each, and a trap can make links for nothing.
+the next visit continues behind the last link taken. This costs one more request per fifty URLs, and only one
+number is stored per page. Storing the links would take a row per link, and a trap can make any number of
+links at no cost.
 
 The number stored is the index of the first link not taken. Links before it are skipped even if they look new,
-because a task does not know the URLs of other partitions. So a page that shows other links on every visit
+because a task does not know the URLs of other partitions. So a page that shows different links on every visit
 adds at most the limit per round to a site whose budgets have no room. It returns to its usual schedule when
 the index passes parse.max_links. A page that was read to the end and has not changed since is not continued.
 """
@@ -64,7 +65,7 @@ def _never(_url: str) -> bool:
 
 
 class Discovery:
-    """Decides which URLs one task takes up; it adds them to the `fresh` of each call."""
+    """Decides which URLs one task takes up, and adds them to `fresh`, the collection that each call gets."""
 
     def __init__(
         self,
@@ -102,8 +103,8 @@ class Discovery:
     ) -> int:
         """Take the links of a page, each as (URL, anchor), all different; new ones from index `taken` on.
 
-        `is_new_text` says whether no other page has its text. The links to the URLs in `boilerplate` stand in
-        menus and the like, so their anchors weigh less. Return the index at which the next visit
+        `is_new_text` says whether no other page has its text. The links to the URLs in `boilerplate` are in
+        menus or other boilerplate, so their anchors weigh less. Return the index at which the next visit
         continues, 0 if no link is left over.
         """
         is_safe = self._is_safe if is_new_text else _never
@@ -124,7 +125,7 @@ class Discovery:
         self.date(dates or {}, fresh)
 
     def date(self, dates: Mapping[str, int], fresh: DiscoveredUrls) -> None:
-        """Note the dates of the last changes of pages that were taken, in UTC seconds."""
+        """Record when the pages that were taken have last changed, in UTC seconds."""
         for url, lastmod in dates.items():
             key = self._key(url)
             if key is not None:
@@ -135,7 +136,7 @@ class Discovery:
         return self._key(url) is not None
 
     def _is_safe(self, url: str) -> bool:
-        """Return whether a new link on a page with a text of its own does not look like a trap."""
+        """Return whether a new link does not look like a trap, if its page has a text of its own."""
         return "?" not in url and self._sites.has_room(url)
 
     def _key(self, url: str) -> bytes | None:
@@ -158,7 +159,7 @@ class Discovery:
     ) -> int:
         """Add links to `fresh`; return the index of the first new link that was left over, or 0.
 
-        `is_safe` says of a URL that it does not look like a trap.
+        `is_safe` returns whether a URL does not look like a trap.
         """
         if origin.depth > self._settings.max_depth:
             return 0

@@ -1,8 +1,8 @@
 """Recognises pages with the same or nearly the same text as an earlier page of the task.
 
-A site earns no budget for more URLs with pages that say nothing new (select/site_budgets.py). The result is
-used for nothing else, because it depends on the order in which pages arrive. Of equal pages the WebDB merge
-keeps one (webdb/merge/leaders.py). Nearly equal pages are all kept, because a search must find the words in
+Pages without new text do not raise the budgets of their site (select/site_budgets.py). The result is used for
+nothing else, because it depends on the order in which pages arrive. The WebDB merge keeps one of several
+equal pages (webdb/merge/leaders.py). Nearly equal pages are all kept, because a search must find the words in
 which they differ.
 """
 

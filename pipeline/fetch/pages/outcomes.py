@@ -1,4 +1,4 @@
-"""The outcome of a URL by the status and errors of its answer; the content plays no part here."""
+"""The outcome of a URL, decided by the status and error of its answer; the content is not looked at here."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _KINDS = {
 }
 # Errors of URLs that we refuse to request; the rules are the same for all URLs of a host.
 REFUSED = frozenset({ErrorKind.BAD_URL, ErrorKind.UNSUPPORTED_SCHEME, ErrorKind.FORBIDDEN_ADDRESS})
-# Errors by our own limits; another try would end the same way.
+# Errors because of our own limits; another try would end the same way.
 _LIMITS = REFUSED | {ErrorKind.HEADERS_TOO_LARGE, ErrorKind.UNWANTED_TYPE}
 # Errors of the host or the network, not of the page.
 _OF_THE_HOST = frozenset(

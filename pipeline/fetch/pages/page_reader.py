@@ -2,13 +2,14 @@
 
 The page may redirect (meta refresh), ask not to be indexed (noindex), or name another page as canonical.
 These are checked in this order. A page that names another page, or has the same text as another page, is
-indexed all the same. The WebDB merge decides later which of them stays in the index, because only the merge
+indexed too. The WebDB merge decides later which of the two pages stays in the index, because only the merge
 knows the outcome of both (webdb/merge/review.py).
 
 Redirects, whether by status or by meta refresh, are followed one per round. So a counter must end endless
-chains: a URL carries the number of redirects in a row that led to it, and after fetch.max_redirects the next
-one is not followed. The first redirect of a chain adds 0 to the depth; otherwise a site that moved to https
-would lose its deepest level. Each later one adds 1, like a link. The same rule holds for canonical URLs.
+chains: the entry of a URL has the number of redirects in a row that led to it, and after fetch.max_redirects
+the next redirect is not followed. The first redirect of a chain adds 0 to the depth; otherwise a site that
+moved to https would lose its deepest level. Each later redirect adds 1, like a link. The same rule holds for
+canonical URLs.
 """
 
 from __future__ import annotations
@@ -164,7 +165,7 @@ class PageReader:
         return taken if entry.links_taken or parsed.signature != entry.signature else 0
 
     def _is_believable(self, url: str, canonical: str) -> bool:
-        """Return whether we follow a canonical URL: it must be in scope and have the same owner."""
+        """Return whether we follow a canonical URL: it must be in scope and on a site of the same owner."""
         if not canonical or canonical == url:
             return False
         same_owner = registrable_domain(host_of(url)) == registrable_domain(host_of(canonical))

@@ -1,8 +1,8 @@
 """Which `lastmod` dates of a sitemap say when a page has changed, and which are made up.
 
-Many programs write the time at which they make the sitemap, for all pages or for each page anew. A date that
-most pages of a sitemap share, or that is the time at which the sitemap was asked for, is such a date. It may
-still make a page due (sitemap_queue.py), but it is not shown as the date of the page.
+Many programs do not know when a page has changed: they write the time at which they make the sitemap. So a
+date is made up if most pages of the sitemap have it, or if it is the time at which the sitemap was requested.
+Such a date may still make a page due (sitemap_queue.py), but it is not shown as the date of the page.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def latest_dates(pages: Iterable[SitemapPage]) -> dict[str, int | None]:
 
 
 def believable_dates(pages: Mapping[str, int | None], asked_at: int) -> dict[str, int]:
-    """Return the dates that can be believed, by page; the sitemap was asked for at `asked_at`."""
+    """Return the dates that are not made up, by page; the sitemap was requested at `asked_at`."""
     dated = {url: lastmod for url, lastmod in pages.items() if lastmod and is_believable(lastmod, asked_at)}
     shared = Counter(dated.values()).most_common(1)
     if shared and shared[0][1] > max(_FEW, len(pages) // 2):

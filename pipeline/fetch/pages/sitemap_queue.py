@@ -1,18 +1,20 @@
 """Which sitemaps of a task's hosts are read next, and what is done with their content.
 
-New pages become known, and pages that changed are fetched before they are due. The sitemaps of a host are
-read once per `sitemaps.interval`, whether a page of the host is due or not. They go through the same queue as
-pages, so a host with sitemaps is not asked faster than others. The state of a pass over the sitemaps of a
-host is saved with the host, so neither the end of a round nor a kill loses or repeats any of them.
+From sitemaps the crawl learns of new pages, and of changed pages, which it then fetches before they are due.
+The sitemaps of a host are read once per `sitemaps.interval`, whether a page of the host is due or not. They
+go through the same queue as pages, so a host with sitemaps is not asked faster than others. The state of a
+pass over the sitemaps of a host is saved with the host, so neither the end of a round nor a kill loses or
+repeats any of them.
 
 A sitemap is read only from the host whose robots.txt names it (sitemaps/sitemap_reader.py says why).
 
-Feeds (RSS, Atom, JSON Feed) are read like sitemaps: those that a page of the host names in a link element, up
-to MAX_FEEDS per host, the shortest URLs first: a blog names its own feed and one for the comments of each
-post. A new feed is read at once, then with the sitemaps. The entries of a feed that was fetched as a page are
-taken like the links of a page (page_reader.py).
+Feeds (RSS, Atom, JSON Feed) are read like sitemaps if a page of the host names them in a link element. At
+most MAX_FEEDS are read per host, those with the shortest URLs: a blog names its own feed, and also a feed for
+the comments of each post, which has a longer URL. A new feed is read at once, then with the sitemaps. The
+entries of a feed that was fetched as a page are taken like the links of a page (page_reader.py).
 
-A robots.txt may name sitemaps outside the scope of the crawl. A feed, and all it leads to, must be in scope.
+A robots.txt may name sitemaps outside the scope of the crawl. A feed, and all sitemaps and pages that it
+leads to, must be in scope.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.webdb.part import PartRows
 
 SITEMAP_DEPTH = 1
-MAX_FEEDS = 8  # of one host
+MAX_FEEDS = 8  # the most feeds of one host
 _MAX_PROBLEM = 500  # characters
 _MAX_URL_BYTES = 16 << 10  # bytes of sitemap URLs that are saved per host between rounds
 
@@ -108,7 +110,7 @@ class SitemapPass:
         return url
 
     def note(self, problem: str) -> None:
-        """Keep the first problem of the pass; `crawlctl explain` shows it."""
+        """Keep a problem if it is the first of the pass; `crawlctl explain` shows it."""
         self.problem = self.problem or problem[:_MAX_PROBLEM]
 
     def _add(self, url: str, depth: int) -> None:
@@ -286,7 +288,7 @@ class SitemapQueue:
             own.note(content.problem)
 
     def _next(self, host: str) -> list[str]:
-        # One at a time, so that a host with a hundred sitemaps is asked for pages in between.
+        # One sitemap at a time, so that a host with a hundred sitemaps is asked for pages in between.
         self.changed_hosts.add(host)
         url = self._passes[host].take()
         return [] if url is None else [url]

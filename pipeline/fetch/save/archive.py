@@ -1,6 +1,6 @@
-"""Writes the requests and answers of a run to a WARC file in the store, and a table of where they lie.
+"""Writes the requests and answers of a run to a WARC file in the store, with a table of their places in it.
 
-Both become visible in the store only when the run is saved.
+The file and the table become visible in the store only when the run is saved.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SUFFIX = ".warc.gz"
 class Archive:
     """Archives the exchanges of one task, one WARC file per run; a file is created for the first exchange.
 
-    Writes happen inside `own_work`, because the store may take long and the supervisor must not mind.
+    Writes happen inside `own_work`: the store may take long, and the supervisor must not kill the task then.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Archive:
             self._stack.__exit__(type(error), error, error.__traceback__)
 
     def _list(self, visit: Visit, stored: Stored, *, is_revisit: bool) -> None:
-        """Remember where an answer lies."""
+        """Remember the place of an answer in the WARC file."""
         answer = visit.answer
         capture = CaptureRecord(
             int(answer.started),

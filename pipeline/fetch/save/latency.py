@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 LATENCY = "latency "  # the beginning of the counters; the number of the bucket follows
 _PER_DOUBLING = 4
-_FIRST_END = 0.001  # seconds: bucket 0 holds all that is faster
+_FIRST_END = 0.001  # seconds: bucket 0 has all faster answers
 LAST_BUCKET = 80
 _NAMES = tuple(f"{LATENCY}{number}" for number in range(LAST_BUCKET + 1))
 
@@ -39,14 +39,14 @@ def histogram_of(counters: Mapping[str, int]) -> Counter[int]:
 
 
 def is_latency(name: str) -> bool:
-    """Return whether a counter is one of these."""
+    """Return whether a counter counts the answers of a latency bucket."""
     return name.startswith(LATENCY)
 
 
 def percentile(histogram: Mapping[int, int], share: float) -> float | None:
     """Return the seconds within which this share of the answers came, None if there are no answers.
 
-    It is the middle of a bucket, on the log scale.
+    The result is the middle of a bucket, on the log scale.
     """
     wanted = share * sum(histogram.values())
     seen = 0

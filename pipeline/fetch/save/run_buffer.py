@@ -45,7 +45,7 @@ _SHARE = 4
 # Counters of a run, besides those of the kinds of outcomes (webdb/records.py).
 PAGES = "pages"  # outcomes for which a host was asked
 ANSWERED = "answered"  # pages that were answered: with 304 or 404 too, but not with 429 or 5xx
-REQUESTS = "requests"  # for pages, robots.txt and sitemaps, that have ended
+REQUESTS = "requests"  # ended requests, for pages, robots.txt and sitemaps
 REACHED = "reached"  # requests for which a connection to the host was made
 BYTES = "bytes"  # received
 NEW, CHANGED, UNCHANGED = "new", "changed", "unchanged"  # pages with content
@@ -159,7 +159,7 @@ class RunBuffer:
         self.fail(visit, outcome)
 
     def index(self, document: Document) -> None:
-        """Keep a document alone: of a page whose outcome is known already."""
+        """Keep a document without an outcome, because the outcome of its page is known already."""
         self._builder.add(document)
         self._documents += 1
 
@@ -186,7 +186,7 @@ class RunBuffer:
         self._counts[outcome.kind.name.lower()] += 1
 
     def count(self, name: str, amount: int = 1) -> None:
-        """Increase a counter of the run; outcomes are counted by themselves."""
+        """Increase a counter of the run; outcomes are counted already when they are kept."""
         if amount:
             self._counts[name] += amount
 

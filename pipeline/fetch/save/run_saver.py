@@ -44,7 +44,7 @@ class RunSaver:
     def save_early(self) -> None:
         """Save the run at the end of a round, before the last pages are parsed.
 
-        `save_last` writes the hosts again, because it knows more about them.
+        `save_last` writes the states of the hosts again, because more is known about the hosts then.
         """
         changed = self._changed()
         self.save()

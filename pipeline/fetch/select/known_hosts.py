@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class KnownHosts:
-    """A set of hosts that takes 8 bytes per host, and two counters per domain; filled once per task."""
+    """The hosts of a partition, 8 bytes per host, with two counters per domain; filled once per task."""
 
     def __init__(self) -> None:
         self.domains: dict[str, DomainCount] = {}

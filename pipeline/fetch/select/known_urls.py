@@ -1,8 +1,9 @@
 """A Bloom filter of the URLs that the crawl knows already.
 
-A page may add only a limited number of *new* URLs. If we did not know the old ones, its menu would use up the
-limit on every visit. The filter holds the URLs of the partition and all URLs that the task has found. If it
-errs, a new URL counts as known: it is still taken; it just does not count toward the limit of its page.
+A page may add only a limited number of *new* URLs. If the task did not know the old URLs, the menu of the
+page would use up the limit on every visit. The filter holds the URLs of the partition and all URLs that the
+task has found. If the filter errs, a new URL counts as known: it is still taken, but it does not count for
+the limit of its page.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ _DUE_OVERHEAD = 250  # bytes of Python objects around a URL
 
 
 class Due(NamedTuple):
-    """A URL to fetch, with its WebDB key and packed entry; the greatest tuple is fetched first."""
+    """A URL to fetch, with its WebDB key and packed entry; greater tuples are fetched earlier."""
 
     score: float
     minus_depth: int
@@ -64,7 +64,7 @@ class Selection:
         self._of_host = self._best if per_host is None else _Best(0)
 
     def add(self, block: Block, name: str = "webdb") -> None:
-        """Look at the next block."""
+        """Select from the entries of the next block."""
         done = self._done
         for key, value in due_rows(block.keys, block.values, self._mark, self._best.floor):
             if key in done:
@@ -100,11 +100,11 @@ class _Best:
         self.kept: list[Due] = []  # a heap with the worst candidate first
         self._limit = max(0, limit)
         self._room = memory if memory is not None else maxsize
-        self._worst: Due | None = None  # of `kept`, when it is full
+        self._worst: Due | None = None  # the worst of `kept`, once it is full
 
     @property
     def floor(self) -> bytes:
-        """The packed score below which nothing gets in."""
+        """The packed score below which no further candidate is kept."""
         return score_mark(self._worst.score) if self._worst else b""
 
     def offer(self, score: float, minus_depth: int, minus_due: int, key: bytes, value: bytes) -> None:

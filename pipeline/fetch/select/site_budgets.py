@@ -1,9 +1,9 @@
 """Applies the budgets of URLs and hosts to the new links of a task.
 
-The budgets of a host hold over all rounds. So the known URLs of a host must be counted first. Counting them
-for all hosts would make each round as slow as the whole WebDB is long. But a host with fewer than a thousand
-URLs cannot exceed a budget. So only larger hosts are counted, when the first new link to them is found. The
-hosts of a domain are counted while the selection reads the part (known_hosts.py).
+The budgets of a host hold over all rounds. So the known URLs of a host must be counted first. If they were
+counted for all hosts, the time of each round would grow with the whole WebDB. But a host with fewer than a
+thousand URLs cannot exceed a budget. So only larger hosts are counted, when the first new link to them is
+found. The hosts of a domain are counted while the selection reads the part (known_hosts.py).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class SiteBudgets:
         is_of_a_seed: Callable[[str], bool] = lambda _host: False,
     ) -> None:
         known = KnownHosts() if hosts is None else hosts
-        # Of other partitions a task knows only the seed hosts. A site cannot invent these.
+        # Of the hosts of other partitions a task knows only the seed hosts. A site cannot invent seed hosts.
         self._domains = HostBudgets(
             settings,
             partitions,

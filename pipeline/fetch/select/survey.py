@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 class Survey:
-    """What one pass over a part collects besides the selection: its URLs, its hosts, and the large hosts."""
+    """The URLs, hosts and large hosts of a part, collected in the same pass as the selection."""
 
     def __init__(self, rows: PartRows, large: int, known: KnownUrls | None = None) -> None:
         self.known = KnownUrls(2 * rows.records) if known is None else known
-        self.large_hosts: set[str] = set()  # with at least `large` URLs
+        self.large_hosts: set[str] = set()  # hosts with at least `large` URLs
         self.hosts = KnownHosts()
         self._large = large
         self._host = ""

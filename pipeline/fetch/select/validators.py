@@ -1,9 +1,10 @@
 """Which pages are requested only if they have changed, and with which ETag and Last-Modified.
 
-For most pages their entry decides. A duplicate has no document of its own. So a 304 is useful only while its
-leader, the page that stands for it, is live: either with the same content, or as the page that the duplicate
-names as canonical. The leaders of all due pages are looked up before the first request, in the order in which
-they lie in the part. So each block of the part is inflated once, not once per page.
+For most pages their own entry decides. But a duplicate has no document of its own: another page, its leader,
+is in the index for it. So a 304 is useful only while the leader is live, and either has the same content or
+is the page that the duplicate names as canonical. The leaders of all due pages are looked up before the first
+request, in the order in which they lie in the part. So each block of the part is inflated once, not once per
+page.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     block = escape, sync, count, key lengths, keys, value lengths, values
 
-Each of the last four, the sections, is a compressed stream behind its length. Numbers are variable-length
-integers (vint.py).
+The last four are the sections: each is the length of a compressed stream, and the stream. Numbers are
+variable-length integers (vint.py).
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Block(NamedTuple):
 class SoughtBlock:
     """A block in which a few keys are looked up: its sections are inflated, but no record is taken out.
 
-    To make objects of all records takes longer than to read and inflate a block. The keys must rise.
+    Making objects of all records takes longer than reading and inflating a block. The keys must rise.
     """
 
     def __init__(self, layout: Layout, count: int, sections: list[bytes], where: tuple[str, int]) -> None:
@@ -164,7 +164,7 @@ def encode_sections(layout: Layout, count: int, sections: tuple[bytes, ...]) -> 
 def encode_copy(layout: Layout, keys: Sequence[bytes], block: StoredBlock) -> bytes:
     """Return the bytes of a block of these keys and of the values of another block of the same codec."""
     sections = zip(layout.key.pack(keys), block.key_sections, block.key_streams, strict=True)
-    # The lengths are mostly the same as before, the keys often: these are not compressed again.
+    # Lengths are mostly the same as before, and keys often are: then they are not compressed again.
     streams = [stored if new == old else layout.codec.compress(new) for new, old, stored in sections]
     return _joined(layout, len(keys), (*streams, *block.value_streams))
 

@@ -1,8 +1,8 @@
 """The header of a Hadoop SequenceFile: classes, compression, metadata and sync marker.
 
-Hadoop gives a header no checksum. Ours have one as an entry of the metadata, which Hadoop ignores: the CRC-32
-of the header, eight hex digits, computed with zeros where the digits stand. Files of other programs, and our
-oldest, have none.
+Hadoop gives a header no checksum. Headers that crawlctl writes have a checksum as an entry of the metadata,
+which Hadoop ignores: the CRC-32 of the header, eight hex digits, computed with zeros in the place of the
+digits. Files of other programs, and the oldest files of crawlctl, have no checksum.
 
 https://hadoop.apache.org/docs/stable/api/org/apache/hadoop/io/SequenceFile.html
 """
@@ -32,7 +32,7 @@ SYNC_BYTES = 16
 ESCAPE = b"\xff\xff\xff\xff"  # a record length of -1: the sync marker follows
 MAX_HEADER_BYTES = 1 << 20
 CHECKSUM_KEY = "crawlctl.header.crc32"
-OWN = "crawlctl."  # how the names of the metadata that we write begin
+OWN = "crawlctl."  # the names of the metadata that we write begin with this
 
 _INT = Struct(">i")
 _FLAGS: dict[tuple[int, int], Compression] = {(0, 0): "none", (1, 0): "record", (1, 1): "block"}

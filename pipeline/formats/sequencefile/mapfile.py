@@ -3,7 +3,7 @@
 A MapFile is two files: `data`, records in key order, and `index`, some keys with their offsets. Both are
 SequenceFiles. Keys compare as bytes, which is how Hadoop compares Text and BytesWritable. With block
 compression Hadoop indexes every 128th key, wherever it lies in its block; we index the first key of every
-block, so that a look-up inflates one block. Either program reads the files of the other.
+block, so that a look-up inflates one block. Hadoop reads our files, and we read files of Hadoop.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ INDEX_INTERVAL = 128  # Hadoop's io.map.index.interval
 MAX_INDEX_BYTES = 256 << 20
 HEADER_BYTES = 4096  # read at first of the data; nearly all headers are shorter
 
-HELD_BYTES = 1 << 20  # of blocks in which keys were looked up
+HELD_BYTES = 1 << 20  # the most bytes of blocks that are kept for further look-ups
 
 _Block = TypeVar("_Block")
 _Ranged = TypeVar("_Ranged", "Block", "StringBlock")
@@ -202,7 +202,7 @@ class MapFileReader:
         return block.get(key)
 
     def _hold(self, entry: int, block: Block | SoughtBlock) -> None:
-        """Keep a block: neighbouring keys, and the same ones, are often asked for again."""
+        """Keep a block: the same keys, and keys near them, are often looked up soon after."""
         if self._held_bytes + block.size > HELD_BYTES:
             self._held, self._held_bytes = {}, 0
         self._held[entry] = block
@@ -218,7 +218,7 @@ class MapFileReader:
         return self._ranged(start, stop, self._reader.blocks_from)
 
     def key_from(self, start: bytes) -> bytes | None:
-        """Return the first key that is not below `start`, None if all are; its block is kept for the next."""
+        """Return the first key that is not below `start`, or None; keep its block for the next call."""
         block = self._walked
         if block is None or not block.keys[0] <= start <= block.keys[-1]:
             first = max(bisect_right(self._index[0], start) - 1, 0)
@@ -312,8 +312,8 @@ class MapFileReader:
     def _scan(self, first: int, after: int, read: Callable[[int, int], Iterator[_Block]]) -> Iterator[_Block]:
         """Yield the blocks between two index entries, and then further blocks while the caller asks for them.
 
-        The second entry may name a key in the middle of its block, as those of Hadoop do. So keys below it
-        may lie in the block behind it.
+        The second entry may name a key in the middle of its block, as index entries of Hadoop do. So keys
+        below that key may be in the block to which the second entry points.
         """
         _, offsets = self._index
         yield from read(offsets[first], offsets[after])

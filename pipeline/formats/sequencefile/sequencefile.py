@@ -242,7 +242,8 @@ def _check_options(codec: str, sync: bytes, block_bytes: int) -> None:
 class SequenceFileReader:
     """Reads the records of a file; bytes that break the format are a CorruptFile.
 
-    Whatever the file claims, it holds no more than about three times `max_block_bytes` and the read-ahead.
+    Whatever the file claims, the reader holds at most about three times `max_block_bytes`, and the
+    read-ahead.
     """
 
     def __init__(
@@ -276,7 +277,7 @@ class SequenceFileReader:
         return read_stored_blocks(self._layout, self._window, self.header.end, self._source.size)
 
     def blocks_from(self, position: int, stop: int) -> Iterator[Block]:
-        """Return the records that begin in [position, stop); `position` is one that a writer had."""
+        """Return the records that begin in [position, stop); `position` is a `position` that a writer had."""
         return self._scan(Window(self._source, stop, self._read_ahead), position, stop)
 
     def sought_from(self, position: int, stop: int) -> Iterator[Block | SoughtBlock]:

@@ -1,4 +1,4 @@
-"""Reads what is sound of a damaged SequenceFile: blocks begin with a marker, so the next one can be found."""
+"""Reads the sound blocks of a damaged SequenceFile: each begins with a marker by which it can be found."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Hadoop's variable-length integers (WritableUtils).
 
-An integer is one byte from -112 to 127, or a tag and up to eight bytes. The tag gives sign and width: 0x8F
-one byte, 0x8E two, down to 0x88 eight; 0x87 to 0x80 the same for the complement of a negative number. A block
-has thousands of lengths, so `Lengths` decodes many at a time.
+An integer is one byte from -112 to 127, or a tag and up to eight bytes. The tag gives sign and width. For a
+positive number it is 0x8F for one byte, 0x8E for two bytes, down to 0x88 for eight. For a negative number,
+whose complement is stored, it is 0x87 for one byte, down to 0x80 for eight. A block has thousands of lengths,
+so `Lengths` decodes many at a time.
 """
 
 from __future__ import annotations

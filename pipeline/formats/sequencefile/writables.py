@@ -75,7 +75,7 @@ class Writable:
         self.name = name
         self._size = size
         self._widths = widths
-        # The first two take the length of a payload, the others its length with the prefix.
+        # The first two functions take the length of a payload, the others take its length with the prefix.
         self._prefix = _ByLength(lambda length: prefix(_bounded(length)))
         self._stored_length = _ByLength(lambda length: encode_vint(len(self._prefix[length]) + length))
         self._stored_prefix = _ByLength(self._find_prefix)
@@ -281,7 +281,7 @@ _KNOWN = {
 
 
 def is_known(class_name: str) -> bool:
-    """Return whether we know the prefix of this class; of other classes the stored bytes are the payload."""
+    """Return whether we know the prefix of this class; in other classes the stored bytes are the payload."""
     return class_name in _KNOWN
 
 

@@ -25,8 +25,8 @@ ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _DICTIONARY_MAGIC = b"\x5d\x2a\x4d\x18"
 _FRAME_HEAD = 8  # bytes of the magic and the length of a frame that other programs skip
 _MAX_DICTIONARY = 64 << 20
-_READ_BYTES = 256 << 10  # of the file, at once
-PLAIN_BYTES = 64 << 10  # of inflated data, at once
+_READ_BYTES = 256 << 10  # bytes of the file that are read at once
+PLAIN_BYTES = 64 << 10  # bytes of a plain archive that are read at once
 MAX_HEADER = 256 << 10  # bytes; servers refuse URLs that are far shorter
 
 
@@ -44,7 +44,7 @@ def open_stream(source: RangedSource, start: int) -> Stream:
 class Stream:
     """The bytes of an archive without compression; `offset` is where the current record begins in the file.
 
-    Holds one read of the file, and more only of a header line that is longer.
+    Holds one read of the file, or more if a header line is longer.
     """
 
     def __init__(self, source: RangedSource, start: int) -> None:
@@ -129,7 +129,7 @@ class _Compression(NamedTuple):
     """How the members of a file are compressed."""
 
     decompressor: Callable[[], _Decompressor]  # makes a new one for the next member
-    error: type[Exception]  # that it raises for damaged data
+    error: type[Exception]  # the error that it raises for damaged data
     member: str  # the name of a member in messages
 
 

@@ -1,6 +1,7 @@
-"""Finds the records of a web archive that are sound, and where each lies, so that others can be left out.
+"""Finds the sound records of a damaged web archive, with their places, so that they can be copied.
 
-A record of ours is a gzip member of its own with the digest of its block, so it can be copied byte for byte.
+Each record that crawlctl writes is a gzip member of its own with the digest of its block. So it can be
+checked, and copied byte for byte.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.formats.source import RangedSource
 
 _SEARCHED = 1 << 20
-_MEMBER = re.compile(rb"\x1f\x8b\x08\x00")  # how a gzip member of ours begins
+_MEMBER = re.compile(rb"\x1f\x8b\x08\x00")  # the first bytes of a gzip member that crawlctl writes
 
 
 class SoundRecord(NamedTuple):

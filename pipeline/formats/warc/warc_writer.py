@@ -45,7 +45,7 @@ class Capture(msgspec.Struct, frozen=True):
     request: bytes  # request line and headers, as sent
     head: bytes  # status line and headers, as received, with the empty line behind them
     body: bytes = b""  # without chunks and content encodings
-    ip: str = ""  # of the server; empty if it is not known
+    ip: str = ""  # the address of the server; empty if it is not known
     truncated: str | None = None  # why the body is not whole: length, time, disconnect or unspecified
     protocol: str = ""  # "h2" for HTTP/2; the head of HTTP/1 has its version itself
 
@@ -60,7 +60,7 @@ class Original(msgspec.Struct, frozen=True):
 
 
 class Stored(msgspec.Struct, frozen=True):
-    """Where a record lies in its file, and the fields that later revisits refer to it by."""
+    """Where a record lies in its file, and the fields by which later revisits refer to it."""
 
     offset: int
     length: int

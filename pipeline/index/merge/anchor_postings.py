@@ -45,7 +45,7 @@ class AnchorWords:
 
     def __init__(self, memory: int) -> None:
         self._memory = memory
-        self._waiting: dict[str, list[tuple[int, bytes]]] = {}  # by language
+        self._waiting: dict[str, list[tuple[int, bytes]]] = {}  # waiting anchors by language
         self._waiting_bytes = 0
         self._vocabulary = Vocabulary()
         self._words: list[tuple[Int32Array, Int64Array]] = []  # terms, and documents with positions

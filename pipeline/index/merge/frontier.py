@@ -1,13 +1,13 @@
 """The frontier segment: pages that were not fetched yet, to be found by their anchors and URLs.
 
 Such a page is a document without a text; its title is the anchor that most pages use for it. There may be
-many more of these pages than fetched ones, so only the pages with the highest scores are kept.
+many more such pages than fetched pages, so only the pages with the highest scores are kept.
 
-A merge that knows which pages have changed does not read the others. While little has changed, the segment
-stays as it is. Its tombstones then mark those of its pages that have left the frontier, and name pages of the
-frontier that are missing in it. A small segment is written again, from its own pages and those that changed.
-If there were more pages than fit, a later page counts as missing only if its score is above that of the last
-page in the segment. Pages that did not fit come in when all pages are read again.
+A merge that knows which pages have changed does not read the other pages. While little has changed, the
+segment stays as it is. Its tombstones then mark those of its pages that have left the frontier, and name
+pages of the frontier that are missing in it. A small segment is written again, from its own pages and those
+that changed. If there were more pages than fit, a later page counts as missing only if its score is above
+that of the last page in the segment. Pages that did not fit come in when all pages are read again.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
 
-SMALL_FRONTIER = 1000  # pages; to write fewer again takes no time
+SMALL_FRONTIER = 1000  # pages; writing fewer pages again takes hardly any time
 MAX_ANCHORS = 4  # per page: enough to find it, and it bounds the memory of a merge
 
 _MISSING = np.dtype(f"<u{MISSING_BYTES}")
@@ -105,15 +105,15 @@ class KeptFrontier(NamedTuple):
 
     @property
     def is_small(self) -> bool:
-        """Whether its own pages, and those found since, are all there are, and they are few."""
+        """Whether no page was left out of it, and its own pages and those found since are few."""
         return self.source.documents < SMALL_FRONTIER and least_score(self.source.segment) < 0
 
     def may_stay(self, max_stale: float, language: str) -> bool:
         """Return whether few of its pages were fetched or have other anchors, and few are missing.
 
         So a round that fetches little does not index the whole frontier again. Pages that were found since
-        can be searched once it is written again, or they are fetched. A small one is written again after any
-        change, and if most documents are in another language now.
+        can be searched when the frontier is written again, or when they are fetched. A small frontier is
+        written again after any change, and if most documents are in another language now.
         """
         if self.is_small:
             return not self.tombstones.stale and self.source.segment.languages.keys() == {language}
@@ -121,7 +121,7 @@ class KeptFrontier(NamedTuple):
 
 
 def kept_frontier(source: SegmentSource, pages: Sequence[PageState]) -> KeptFrontier:
-    """Return the last frontier segment, if `pages` are all that there should be."""
+    """Return the last frontier segment; `pages` are all pages that should be in it."""
     kept = KeptSegment(source)
     hashes, there = _taken(kept, pages)
     missing = np.delete(hashes, there)
@@ -145,7 +145,7 @@ def changed_frontier(source: SegmentSource, before: Tombstones | None, changes: 
 
 
 def _taken(kept: KeptSegment, pages: Sequence[PageState]) -> tuple[UInt64Array, IndexArray]:
-    """Take the pages that the segment has; return the hashes of all, and which of them it has."""
+    """Take the pages that the segment has; return the hashes of all pages, and which pages it has."""
     hashes = np.fromiter((stable_hash(page.url) for page in pages), np.uint64, len(pages))
     found, there = kept.source.find(hashes)
     kept.take(

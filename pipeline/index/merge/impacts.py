@@ -3,12 +3,13 @@
     t = Σ weight · occurrences / (1 - b + b · length / average length), over the fields
     impact = 255 · t / (t + k1), at least 1
 
-The rarity of the term (idf) is left out: a query knows the idf of today. The length of the field of anchors
-does not count. It has each anchor text once, however many pages use it, so it is long where many pages link
-with different words: the mark of a good page.
+The rarity of the term (idf) is left out, because it changes: a query computes it when it is asked. The length
+of the field of anchors does not count. This field has each anchor text once, however many pages use the text.
+So it is long if many pages link with different words, which is the mark of a good page.
 
-A word as it is written counts once in each field that has it, and as if all fields had their average length:
-then there are few different impacts, which take hardly any room. Stems rank; forms only select.
+A word as it is written (a form) counts once in each field that has it, and as if all fields had their average
+length: then there are few different impacts, which take hardly any room. Only stems decide the order of
+results; forms only select documents.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
 The size of a layer is the number of terms of its live segments. The new layer has all segments that no layer
 covers yet. It takes in, the smallest first, each layer that is small, or that is at most `ratio` times as
-large as all that was taken before. So a term that is written again lies in a layer that has grown by
-(1 + 1/ratio) at least. A look-up asks every layer, so there must be few. With a ratio of r and n merges of
-equal size there are about log n / log r layers. The ratio is chosen so that these are MAX_LAYERS: the root of
-n, where n is how many times all new segments go into the dictionary. A term is then written 6 times in 100
-merges of equal size, 11 times in 1,000.
+large as all that was taken before. So whenever a term is written again, its layer grows by the factor (1 +
+1/ratio) at least. A look-up asks every layer, so there must be few. With a ratio of r and n merges of equal
+size there are about log n / log r layers. So that there are about MAX_LAYERS layers, the ratio is the root of
+n of the degree MAX_LAYERS, where n is the size of the dictionary divided by the size of all new segments. A
+term is then written 6 times in 100 merges of equal size, 11 times in 1,000.
 
 A layer most of whose terms belong to segments that were merged away is written again in any case.
 
@@ -35,8 +35,8 @@ _MOST_DEAD = 0.5  # the share of the terms of a layer
 def plan_layer(segments: Mapping[str, int], layers: Sequence[LayerFiles]) -> list[str]:
     """Return the names of the segments of the new layer, in order.
 
-    `segments` are all live segments with their numbers of terms; `layers` are those there are, the newest
-    first.
+    `segments` are all live segments with their numbers of terms; `layers` are the layers before the merge,
+    the newest first.
     """
     asked = asked_segments(layers, segments)
     covered = {name for own in asked.values() for name in own}

@@ -49,7 +49,7 @@ _MAY_BE_INDEXED = LIVE | {Status.UNFETCHED}
 class PageState(NamedTuple):
     """A page that is live, or a page of the frontier that has anchors; all other pages have no document."""
 
-    key: bytes  # of the WebDB
+    key: bytes  # the WebDB key
     live: bool = True
     anchors: tuple[str, ...] = ()  # the best first
     score: float = 0.0
@@ -89,7 +89,7 @@ def checksum(anchors: Iterable[str]) -> int:
 
 
 class KeptSegment:
-    """A segment that stays as it is, and which of its documents were found to live."""
+    """A segment that stays as it is, and which of its documents were found to be live."""
 
     def __init__(self, source: SegmentSource) -> None:
         self.source = source
@@ -98,7 +98,7 @@ class KeptSegment:
         self._anchors = source.column("anchors")
 
     def as_before(self, tombstones: Tombstones | None) -> None:
-        """Take all documents that lived after the last merge, which wrote these tombstones."""
+        """Take all documents that were live after the last merge, which wrote these tombstones."""
         self._alive[:] = True
         if tombstones is not None:
             self._alive &= ~_bits(tombstones.bitmap, tombstones.documents)
@@ -130,7 +130,7 @@ class KeptSegment:
 
 
 class NewSegment:
-    """A segment that a merge is going to write: its sources, and the documents of them that live."""
+    """A segment that a merge is going to write: its sources, and their live documents."""
 
     def __init__(self, sources: Sequence[Source], memory: int, *, frontier: bool = False) -> None:
         self.sources = sources
@@ -235,8 +235,8 @@ class Liveness:
 def _low_prior(known: Sequence[Octets]) -> int:
     """Return the prior of a page that has no rank yet: that of the lowest quarter of the ranked pages.
 
-    Pages that a crawl finds late have few links to them. Without any prior they would stand behind all
-    others until the next ranking.
+    Pages that a crawl finds late have few links to them. Without any prior they would come after all other
+    pages until the next ranking.
     """
     ranked = np.concatenate([*known, np.zeros(0, np.uint8)])
     ranked = ranked[ranked > 0]

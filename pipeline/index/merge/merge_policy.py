@@ -2,15 +2,16 @@
 
 Segments are taken in from the smallest on, while each has at most `ratio` times as many documents as all new
 runs and the segments taken before it together. So each segment that stays has more than `ratio` times the
-documents of the next smaller one, and there are O(log n) segments. Whenever a document is written again, its
-segment has grown by (1 + 1/ratio) at least, so that happens O(log n) times. A stale segment
-(partition.is_stale) is written again in any case. Limits keep a merge within its memory; beyond them segments
-just stay side by side.
+documents of the next smaller segment, and there are O(log n) segments. Whenever a document is written again,
+its segment grows by the factor (1 + 1/ratio) at least, so a document is written O(log n) times. A stale
+segment (partition.is_stale) is written again in any case. Limits keep a merge within its memory; beyond them
+segments just stay side by side.
 
-Four things are merged by size, each by a function of its own, because each also has a rule that the others
-must not have: segments have limits and may be stale; layers of the dictionary have a greatest number, because
-a look-up asks all of them (layer_policy.py); layers of the WebDB have an age, and only neighbours may be
-merged (webdb/layers/layer.py); tables of captures need no other rule (captures/capture_tiers.py).
+Four kinds of things are merged by size, each by a function of its own, because each also has a rule that the
+others must not have: segments have limits and may be stale; the number of layers of the dictionary has a
+limit, because a look-up asks all layers (layer_policy.py); layers of the WebDB have an age, and only
+neighbours may be merged (webdb/layers/layer.py); tables of captures need no other rule
+(captures/capture_tiers.py).
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ class _Merge:
 def plan_merges(
     runs: Iterable[Item], segments: Iterable[Item], ratio: float, limits: Limits
 ) -> list[tuple[Item, ...]]:
-    """Return the items of each new segment; segments in none of them stay as they are."""
+    """Return the items of each new segment; all other segments stay as they are."""
     merges = _packed(runs, limits)
     last = merges[-1] if merges else _Merge()
     stale: list[Item] = []

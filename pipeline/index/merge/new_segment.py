@@ -1,8 +1,8 @@
 """Writes a segment out of runs and older segments: for merges, and for copies in other partitions.
 
 Records and links are copied as they are, block by block where all documents of a block stay. The two kinds of
-new segments differ in their words: a merge computes new impacts and indexes the anchors of today
-(`MergedWords`), a copy keeps both (copies/repartition/moved_segments.py).
+new segments differ in their words: a merge computes new impacts and indexes the current anchors
+(`MergedWords`), a copy keeps the old impacts and anchors (copies/repartition/moved_segments.py).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class SegmentContent:
 
     members: Members
     documents: int
-    hosts: Sequence[tuple[bytes, int]]  # with their first ordinals
+    hosts: Sequence[tuple[bytes, int]]  # hosts with their first ordinals
     averages: Sequence[float]  # the average field lengths that the impacts are computed with
     frontier: bool = False
 
@@ -121,7 +121,7 @@ def move_columns(members: Members, documents: int, names: Iterable[str]) -> Colu
 
 
 class MergedWords:
-    """The words of a segment that a merge makes: new impacts, and the anchors of today."""
+    """The words of a segment that a merge makes: new impacts, and the current anchors."""
 
     def __init__(
         self,

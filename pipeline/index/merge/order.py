@@ -29,8 +29,8 @@ class IndexOrder(StoreOrder, frozen=True, kw_only=True):
     command: ClassVar[str] = "crawlctl merge"
 
     round: int
-    documents: int  # of the whole index
-    words: tuple[int, ...]  # of the whole index, by field
+    documents: int  # documents of the whole index
+    words: tuple[int, ...]  # words of the whole index, by field
     languages: dict[str, int]  # documents of the whole index by language
     frontier: int  # the greatest number of pages of a frontier segment
     shards: int
@@ -114,7 +114,7 @@ def with_index(
 def _dictionary_of(
     before: Iterable[FileEntry], merged: Iterable[FileEntry], live: Collection[str]
 ) -> tuple[FileEntry, ...]:
-    """Return the new layer of the dictionary, and those of the layers before that are still needed."""
+    """Return the new layer of the dictionary, and the earlier layers that are still needed."""
     for newest in layers_of(merged):
         older = (entry for entry in before if entry.kind == DICTIONARY) if newest.number > FIRST_LAYER else ()
         return needed_layers((*older, *newest.files), live)

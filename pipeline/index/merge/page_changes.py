@@ -1,7 +1,7 @@
 """The pages that a merge looks at if it knows which rows of the WebDB have changed since the last merge.
 
-All other pages are as they were: so are their documents, the tombstones of these and their anchors. Of these
-pages only those are read whose documents are written again, each by its key.
+All other pages are as they were at the last merge, and so are their documents, tombstones and anchors. Such a
+page is read only if its document is written again; it is looked up by its key.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.segment.tombstones import Tombstones
     from crawlctl.pipeline.webdb.part import WebDbPart
 
-MOST_AT_ONCE = 1 << 18  # pages that are held in memory, some 100 MB; of more, all pages are read in a row
+MOST_AT_ONCE = 1 << 18  # pages held in memory, about 100 MB; if more are needed, all pages are read in a row
 
-_READ_ALL = 3  # to look up one page costs as much as to read so many in a row, about
+_READ_ALL = 3  # looking up one page costs about as much as reading this many pages in a row
 
 
 class PageChanges(NamedTuple):
-    """The pages of a partition that changed since the last merge, and how to look up others."""
+    """The pages of a partition that changed since the last merge, and a look-up of all other pages."""
 
     pages: Mapping[bytes, PageState | None]  # by key, in key order; None for one that has no document
     find: Callable[[bytes], PageState | None]
-    urls: int  # of the partition
+    urls: int  # URLs of the partition
 
     @property
     def hashes(self) -> UInt64Array:
@@ -46,7 +46,7 @@ class PageChanges(NamedTuple):
 
 
 def changes_in(changed: WebDbPart, part: WebDbPart, urls: int) -> PageChanges | None:
-    """Return the changes of a part of so many URLs; `changed` has the rows written since the last merge.
+    """Return the changes of a part with `urls` URLs; `changed` has the rows written since the last merge.
 
     None means that it costs less to read all pages.
     """

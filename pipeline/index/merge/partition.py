@@ -52,7 +52,7 @@ class MergedPartition:
 
 
 class MergeTask(NamedTuple):
-    """What the merge of a partition is to do, apart from its files."""
+    """The task of merging a partition: all its parameters, but not its files."""
 
     partition: int
     round_number: int
@@ -60,7 +60,7 @@ class MergeTask(NamedTuple):
     totals: Totals
     frontier: int  # the greatest number of pages of the frontier segment
     full: bool = False  # merge all segments
-    max_documents: int = MAX_DOCUMENTS  # of a segment
+    max_documents: int = MAX_DOCUMENTS  # the most documents of a segment
 
 
 def merge_partition(
@@ -130,7 +130,7 @@ class _Merge:
     def _decide_changed(
         self, changes: PageChanges, new: Sequence[NewSegment], kept: Sequence[KeptSegment]
     ) -> KeptFrontier | FrontierPages | None:
-        """Do the same from the changed pages; None, and nothing is decided, if all pages must be read."""
+        """Do the same from the changed pages; if all pages must be read, decide nothing and return None."""
         if not all(one.tells_anchors for one in self._tombstones.values()):
             return None
         frontier = self._changed_frontier(changes)

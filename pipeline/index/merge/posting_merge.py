@@ -1,7 +1,7 @@
 """Merges the posting lists of several sources into one segment, a slice of terms at a time.
 
-A slice has as many positions as the memory allows, or is one term. A posting becomes one 64-bit key: its
-term, its document, and its index among the postings of the slice, from the high bits down. Once keys are
+A slice has as many positions as the memory allows, or is one term. A posting becomes one 64-bit key that has,
+from the high bits down, its term, its document, and its index among the postings of the slice. Once keys are
 sorted, the positions follow them. A document comes from one source, and its anchors from another, so few
 postings of a term have the same document.
 """
@@ -33,8 +33,8 @@ DOCUMENT_BITS = MAX_DOCUMENTS.bit_length() - 1
 TERM_SHIFT = POSITION_BITS + DOCUMENT_BITS
 MAX_TERMS = 1 << (64 - TERM_SHIFT)
 _FIRST_ANCHOR = ANCHOR << OFFSET_BITS
-# The index of a posting takes the bits of a position. A slice has at most MAX_TERMS postings, and those of
-# one term more: two per document. Both fit.
+# The index of a posting takes the bits of a position. A slice has at most MAX_TERMS postings, plus the
+# postings of one more term, which are two per document at most. This number fits into the bits.
 _INDEX = np.uint64((1 << POSITION_BITS) - 1)
 
 

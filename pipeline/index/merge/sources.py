@@ -99,13 +99,13 @@ class Source(ABC):
 
     @property
     def age(self) -> tuple[int, bool]:
-        """Sorts sources by the time of indexing: their round, and a segment before the runs of its round."""
+        """The sort key by time of indexing: the round, and a segment before the runs of the same round."""
         return round_of(self.name), self.is_run
 
     @property
     @abstractmethod
     def has_forms(self) -> bool:
-        """Whether words as they are written are terms; not in those of older versions."""
+        """Whether words as they are written are terms; not in sources of older versions."""
 
     @abstractmethod
     def slices(self) -> Slices:
@@ -208,7 +208,7 @@ class SegmentSource(Source):
         return self._marked(self._read(read_lists))
 
     def rated_slices(self) -> Slices:
-        """Yield the same with impacts and masks."""
+        """Yield the same terms and lists, with impacts and masks."""
         return self._marked(self._read(read_rated_lists))
 
     def _marked(self, slices: Slices) -> Slices:

@@ -58,8 +58,8 @@ def write_ordered_shard(
 ) -> tuple[FileEntry, ...]:
     """Write a shard of the new layer of the dictionary.
 
-    The policy chooses its segments out of all, merged segments and segments that stay. There is always a new
-    layer, if only an empty one: its round says when the index was merged.
+    The layer policy chooses its segments out of all segments: merged segments and segments that stay. There
+    is always a new layer, even if it is empty: its round says when the index was merged.
     """
     segments = {segment.name: segment for segment in segments_of((*order.staying, *merged))}
     if not segments:

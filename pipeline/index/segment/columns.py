@@ -5,8 +5,9 @@
     hosts     the number of hosts, the first ordinal of each (4 bytes), and their names, a newline between two
 
 Each column and the hosts are followed by their CRC-32. The offset of a column follows from the number of
-documents, which the manifest says, so one ranged read is enough for a column, or for one number of it. A new
-column needs a new name of the format (_MAGIC), and a reader that still knows the columns of the old one.
+documents, which is in the manifest, so one ranged read is enough for a column, or for one of its numbers. A
+new column needs a new name of the format (_MAGIC), and a reader that still knows the columns of the old
+format.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Reads the dictionary: for each term of the index, its term infos in all segments.
 
 Merges write the dictionary (index/merge/dictionary_shards.py), in a few layers (dictionary_layers.py). A term
-may be in each of them: a look-up asks all layers and joins what they have.
+may be in several layers: a look-up asks all layers and joins their term infos.
 
 In a layer, one MapFile per shard; the shards are ranges of terms. The value of a term has, for each segment
 with the term, the number of the segment in this layer (2 bytes, big-endian) and the term info there

@@ -1,4 +1,4 @@
-"""The layers of a dictionary, as manifests know them: which files are a layer, and which segments it covers.
+"""The layers of a dictionary, by manifests: which files belong to a layer, and which segments it covers.
 
 A merge of the index writes the terms of its new segments as a new layer, so that it does not rewrite the
 terms of all other segments. A layer never changes. If some of its segments were merged away later, they are
@@ -7,8 +7,8 @@ ignored. If two layers cover a segment, the newer layer answers for it.
 Counters in the manifest say all this. The dictionary of an older version has no counters: it is one layer
 with all segments, and the next merge writes them all as a layer with counters.
 
-Every merge writes a layer, if only an empty one. So the newest layer also counts up to which layer of the
-WebDB the index knows each partition: a merge then reads the rows that have changed since.
+Every merge writes a layer, even if the layer is empty. So the newest layer also counts up to which layer of
+the WebDB the index knows each partition: a merge then reads the rows that have changed since.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class LayerFiles(NamedTuple):
         return self._counted(_TERMS_OF)
 
     def seen(self, frontier: int) -> dict[int, int]:
-        """Return the newest layer of the WebDB that the index knows, by partition; if nothing is known, none.
+        """Return the newest layer of the WebDB that the index knows, by partition; empty if it is not known.
 
-        A merge with another limit of the frontier has to read all pages: then nothing is known either.
+        A merge with another limit of the frontier has to read all pages: then the result is empty too.
         """
         if {frontier} != set(self._counted(_FRONTIER).values()):
             return {}
@@ -88,7 +88,7 @@ def asked_segments(layers: Iterable[LayerFiles], live: Iterable[str]) -> dict[in
 
 
 def needed_layers(entries: Iterable[FileEntry], live: Iterable[str]) -> tuple[FileEntry, ...]:
-    """Return the files of the newest layer, and of those that are asked about a live segment."""
+    """Return the files of the newest layer, and of all layers that are asked about a live segment."""
     layers = layers_of(entries)
     asked = asked_segments(layers, live)
     kept = (layer for place, layer in enumerate(layers) if not place or asked[layer.number])

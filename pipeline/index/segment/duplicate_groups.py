@@ -1,8 +1,9 @@
 """Duplicate groups: which documents of a segment have near duplicates.
 
-The near duplicates may be in any segment of the crawl. One side file of records per partition (side_file.py).
-A record has the ordinals of the grouped documents of a segment, rising (4 bytes each, little-endian), and the
-group of each (8 bytes each): the `stable_hash` of the URL that represents the group.
+The near duplicates may be in any segment of the crawl. There is one side file of records per partition
+(side_file.py). A record has the ordinals of the grouped documents of a segment, rising (4 bytes each,
+little-endian), and the group of each document (8 bytes each): the `stable_hash` of the URL that represents
+the group.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class DuplicateGroups(msgspec.Struct, frozen=True, array_like=True, dict=True):
 
     @cached_property
     def groups(self) -> array[int]:
-        """The group of each of them."""
+        """The group of each grouped document, in the order of `ordinals`."""
         return _numbers("Q", self.packed_groups)
 
     def group_of(self, ordinal: int) -> int | None:

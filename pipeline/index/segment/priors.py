@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 MAX_PRIOR = MAX_IMPACT  # one byte; a query adds impacts and priors up
 
 # Ranks as multiples of the average. An average page gets a prior in the lower half. A page of a thousand
-# times the average has the highest prior: with more, the front pages of a few hosts would drown better
-# matches.
+# times the average rank has the highest prior: with higher priors, the front pages of a few hosts would come
+# before pages that match the query better.
 _LEAST, _MOST = 2.0**-5, 2.0**10
 
 

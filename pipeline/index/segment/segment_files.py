@@ -68,7 +68,7 @@ class Segment(msgspec.Struct, frozen=True, dict=True):
 
     name: str
     partition: int
-    entries: Mapping[str, FileEntry]  # by SEGMENT_FILES
+    entries: Mapping[str, FileEntry]  # its files, by the names in SEGMENT_FILES
 
     @cached_property
     def documents(self) -> int:
@@ -103,12 +103,12 @@ class Segment(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def has_marks(self) -> bool:
-        """Whether its terms are marked with their language (text/words/stems.py); older ones are not."""
+        """Whether its terms are marked with their language (text/words/stems.py); not in older segments."""
         return bool(self._counters.get("marked_terms", 0))
 
     @property
     def has_forms(self) -> bool:
-        """Whether words as they are written are terms (text/words/stems.py); not in older ones."""
+        """Whether words as they are written are terms (text/words/stems.py); not in older segments."""
         return bool(self._counters.get("word_forms", 0))
 
     @property

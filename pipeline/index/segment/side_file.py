@@ -1,7 +1,7 @@
 """Side files: data about the segments of a partition that changes while the segments do not.
 
-A segment is never rewritten for a change of a few documents. What changes lies beside it, in one file per
-partition and kind, which maps the names of segments to their data: tombstones, duplicate groups, priors.
+A segment is never rewritten for a change of a few documents. The data that change are kept in side files, one
+per partition and kind, which map the names of segments to their data: tombstones, duplicate groups, priors.
 There are two layouts, because readers differ:
 
     records   MessagePack [version, CRC-32, [record, …]], one record per segment that begins with its name.
@@ -12,10 +12,10 @@ There are two layouts, because readers differ:
               directory: MessagePack [[segment, offset, length, CRC-32], …], offsets from its end
               the bytes of each segment, one after the other
               Priors: one byte per document, so the largest. A merge and the search for duplicates need
-              those of some segments only; each segment is one ranged read, checked by itself.
+              the priors of some segments only; each segment is one ranged read with its own checksum.
 
-The CRC-32 finds damage at every read. The SHA-256 in the manifest is compared by `crawlctl check` and
-`crawlctl copy` alone, since it needs the whole file.
+The CRC-32 finds damage at every read. Only `crawlctl check` and `crawlctl copy` compare the SHA-256 in the
+manifest, because that needs the whole file.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class RecordLayout(msgspec.Struct, Generic[Record], frozen=True):
     """How the records of one kind of side file are stored; there is one constant of it per kind.
 
     `checked` returns the bytes of a record that its checksum covers. `pack` and `unpack` turn a record into
-    its stored form and back; `unpack` raises ValueError for a record that cannot be.
+    its stored form and back; `unpack` raises ValueError for an impossible record.
     """
 
     kind: str

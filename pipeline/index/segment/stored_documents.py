@@ -98,14 +98,14 @@ class _RecordWithSketch(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class DocHead(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What a run says about a document without its text.
 
-    `heads` lies apart, so that no text is inflated for it.
+    `heads` is a file of its own, so that no text must be inflated for a head.
     """
 
     url: str
     lengths: Lengths
     language: str
     fetched_at: int
-    latest_date: int  # when the page was published or changed, by whatever names a date; 0 if nothing does
+    latest_date: int  # the latest date of publishing or change that any source names; 0 if none does
     sketch: bytes
     signature: bytes = b""  # not in runs of earlier versions
     explicit: int = 0  # of the details; also not in runs of earlier versions

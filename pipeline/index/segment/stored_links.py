@@ -21,7 +21,7 @@ TARGET_BYTES = 8
 LINK_BYTES = TARGET_BYTES + 1
 
 _MAX_REMEMBERED = 1 << 15
-_MAX_CHARS = 200  # of a URL that is remembered: pages full of longer URLs are hostile
+_MAX_CHARS = 200  # longer URLs are not remembered: pages full of them are hostile
 
 
 class _Targets(dict[str, bytes]):

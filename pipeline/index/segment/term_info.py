@@ -1,6 +1,6 @@
 """Term infos: where the posting list of a term lies.
 
-They are the values of terms, both in segments and in the dictionary.
+Term infos are the values of terms, both in segments and in the dictionary.
 
     a short list   count (1 byte, 1–8), greatest impact (1), bytes of its documents section and of its
                    positions section (1 each), and the two sections

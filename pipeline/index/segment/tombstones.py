@@ -2,9 +2,10 @@
 
 A document is deleted when its page is gone, moved, excluded or a duplicate, or was indexed again in a newer
 segment. Each merge writes the tombstones of a partition again, as a side file of records (side_file.py). A
-record has two compressed bitmaps by ordinal, bit 0 first: the deleted documents, and those whose pages have
-other anchors than were indexed. The second is empty if there are none; records of older versions only have
-their number. The checksum covers the plain bitmaps. The next merge goes on from there.
+record has two compressed bitmaps by ordinal, bit 0 first: the deleted documents, and the documents whose
+pages have other anchors now than were indexed. The second bitmap is empty if there are no such documents;
+records of older versions only have their number. The checksum covers the bitmaps before compression. The next
+merge continues with these bitmaps.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
 
-MISSING_BYTES = 4  # of a hash of 8: two pages of a partition hardly ever have the same
+MISSING_BYTES = 4  # of the 8 bytes of a hash: two pages of a partition hardly ever agree in these
 
 _codec = CODECS["default"]
 
@@ -38,7 +39,7 @@ class Tombstones(msgspec.Struct, frozen=True, array_like=True):
     reanchored: int  # documents whose anchors have changed since they were indexed
     bitmap: bytes  # one bit per document, set for the deleted
     other_anchors: bytes = b""  # one bit per document, set for those that count as `reanchored`
-    missing: bytes = b""  # of a frontier segment: the pages found since, 4 bytes of the hash of each
+    missing: bytes = b""  # for a frontier segment: 4 bytes of the hash of each page found since
 
     @property
     def stale(self) -> int:

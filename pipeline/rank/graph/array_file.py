@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 _PLAIN = b"CRWLARR1"
-_MAGIC = b"CRWLARR2"  # in pages
+_MAGIC = b"CRWLARR2"  # the first bytes of a file in pages
 _HEAD = len(_MAGIC) + 4
 _ALIGNMENT = 8
 

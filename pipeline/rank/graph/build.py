@@ -1,15 +1,15 @@
 """From links to blocks: finds the nodes that links lead to, and writes the links of each partition.
 
-A link knows its target by the hash of its URL only, and the target may be a node of any partition. All hashes
-are divided into as many ranges, the shards, as there are partitions.
+A link names its target only by the hash of its URL, and the target may be a node of any partition. The range
+of all hashes is divided into shards, as many as there are partitions.
 
     ask      partition p   reads its links, finds the targets that lie in p itself, and sends the hashes of
                            the others to the shards, each hash once
     answer   shard s       looks the hashes up in the nodes of all partitions, of which it reads its range
     build    partition p   puts the answers in and writes the blocks
 
-So a target crosses the shuffle once per partition that links to it, in eight bytes packed with others, and
-never as a record of its own. The blocks of a partition are one file with the arrays
+So a target crosses the shuffle once per partition that links to it, in eight bytes within a packed list of
+targets, and never as a record of its own. The blocks of a partition are one file with the arrays
 
     degrees     the number of links of each node that count
     rows.q, counts.q, sources.q     for each partition q that is linked to: the nodes of q that have links,
@@ -47,7 +47,7 @@ class Question(msgspec.Struct, frozen=True, array_like=True, tag=0):
     """The hashes that a partition asks a shard for."""
 
     partition: int
-    nodes: FileEntry  # of the partition that asks; the shard reads its range of them too
+    nodes: FileEntry  # of the partition that asks; the shard reads its range of these nodes too
     wanted: bytes  # the hashes, sorted
 
 
@@ -142,7 +142,8 @@ def _resolve(
     np.maximum.at(newest, at[is_live], batch.versions[is_live])
     kept = np.repeat(is_live, batch.counts) & ~batch.nofollow
     targets, numbers = np.unique(aliases.resolved(batch.targets[kept]), return_inverse=True)
-    # A link in two versions of a document stays twice: which counts is known after the last batch.
+    # A link in two versions of a document stays twice: only after the last batch it is known which version
+    # counts.
     pages = np.repeat(np.arange(len(at)), batch.counts)[kept]
     page, number = _distinct_pairs(pages, numbers, len(targets))
     return _Links(at[page], targets[number], batch.versions[page])

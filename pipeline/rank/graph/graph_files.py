@@ -1,4 +1,4 @@
-"""The files of kind `graph`, and which of them holds what.
+"""The files of kind `graph`, and how their contents are known without opening them.
 
     nodes      the nodes of a partition (nodes.py)
     blocks     the links of a partition (build.py)
@@ -7,8 +7,8 @@
     state      what a task needs to continue its iteration
     incoming   the meaning of the numbers in the messages to a task; the states refer to it
 
-A snapshot keeps nodes and blocks. The contents of a file follow from a counter in the manifest, so that no
-file has to be opened for it. Only this module knows which counter stands for which contents.
+A snapshot keeps only nodes and blocks. A counter in the manifest says which of these contents a file has, so
+that no file must be opened for it. Only this module knows which counter stands for which contents.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ The graph (build.py) counts links by these rules:
   and without nofollow does recommend it.
 * Several links of a page to the same page count once; links of a page to itself do not count.
 * A link to a page that has moved, or that names another page as its canonical one, counts as a link to that
-  page. At most MAX_HOPS such steps are followed. So two links to two URLs of one page count once.
+  page. At most MAX_HOPS such steps are followed. So two links of a page that lead to the same page by
+  different URLs count once.
 * Links to pages that the WebDB does not know, or knows to be gone or unreachable, are left out: the rank that
   they would carry goes to the other links of the page.
 """
@@ -49,8 +50,8 @@ class LinkBatch(NamedTuple):
     sources: Hashes  # the URL of each document
     versions: NDArray[np.int64]  # when each document was fetched
     counts: NDArray[np.int64]  # the number of links of each document
-    targets: Hashes  # of all links, document by document
-    nofollow: NDArray[np.bool_]  # of all links
+    targets: Hashes  # the targets of all links, document by document
+    nofollow: NDArray[np.bool_]  # whether each link is nofollow
 
 
 def crawl_links(store: Store, entries: Sequence[FileEntry]) -> Iterator[LinkBatch]:

@@ -3,7 +3,7 @@
 A URL that has moved, or that names another page as its canonical one, is an alias: links to it lead to that
 page. A URL that is gone or was given up is no page either: links to it do not count. All other URLs are
 members, also URLs that are not fetched yet. Pages that may not be fetched, or are kept out of the index, are
-known only by the links to them.
+members too, but their own links are not known.
 
 The nodes of a partition are one file with the arrays
 
@@ -45,7 +45,7 @@ MEMBER = 1
 HAS_DOCUMENT = 2
 SEED = 4
 
-MAX_HOPS = 8  # from an alias to its page
+MAX_HOPS = 8  # the most steps from an alias to its page
 
 _ALIASES = frozenset({Status.REDIRECTED, Status.DUPLICATE})
 _NO_PAGES = _ALIASES | {Status.GONE, Status.FAILED}
@@ -176,7 +176,7 @@ def read_aliases(files: Sequence[ArrayFile]) -> Aliases:
         if np.array_equal(following, aliases.pages):
             return aliases
         aliases = aliases._replace(pages=following)
-    # The chains that are left are circles, or too long.
+    # The chains that have not ended by now are circles, or too long.
     lost = np.isin(aliases.pages, aliases.names)
     return aliases._replace(pages=np.where(lost, _NO_HASH, aliases.pages))
 

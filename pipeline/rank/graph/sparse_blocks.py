@@ -32,7 +32,7 @@ class Block(NamedTuple):
     rows: Numbers  # targets, ascending, each once
     starts: Numbers
     sources: Numbers
-    weights: Floats | None = None  # of each link; without them each link weighs 1
+    weights: Floats | None = None  # the weight of each link; None: each link weighs 1
 
     @property
     def counts(self) -> Numbers:
@@ -78,7 +78,7 @@ class Block(NamedTuple):
         return at[which], which
 
     def without_sources(self, left_out: NDArray[np.bool_]) -> Block:
-        """Return the block without the links from some nodes and the rows that have no others; no weights."""
+        """Return the block, without weights and without the links from some nodes and rows that get empty."""
         kept = ~left_out[self.sources]
         rows = np.repeat(np.arange(len(self.rows)), self.counts)[kept]
         starts = np.flatnonzero(np.diff(rows, prepend=-1))

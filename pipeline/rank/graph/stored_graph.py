@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
 
-# What a task that solves holds in memory: the source of each link, and the vectors that are mixed.
+# The memory of a task that solves: for the source of each link, and for the vectors that are mixed.
 BYTES_PER_ARC = 9
 BYTES_PER_NODE = 160
-HALO_SHARE = 1.0  # of that, for what one task among many knows of the nodes of others (solve/halo.py)
+HALO_SHARE = 1.0  # of that memory, for nodes of other tasks, if there are several tasks (solve/halo.py)
 
 
 def needed_memory(entries: Iterable[FileEntry]) -> int:

@@ -4,9 +4,9 @@
     priors/<partition>/…    one byte per document of the index
     webdb/<partition>/…     the part with new scores, by which a crawl fetches important pages first
 
-Scores are ranks with a teleport to the seeds, as multiples of the average: a page to which no links lead from
-the seeds should not be fetched early just because a reader might type its address. Pages that are found
-between two rankings get a share of the score of the pages that link to them, on the same scale
+Scores are ranks with a teleport to the seeds, as multiples of the average score: a page that cannot be
+reached from the seeds should not be fetched early just because a reader might type its address. Pages that
+are found between two rankings get a share of the score of the pages that link to them, on the same scale
 (fetch/pages/discovery.py).
 """
 
@@ -83,7 +83,7 @@ def publish_partition(
     scored = np.where(flags & MEMBER != 0, scores * members, -1.0)
     urls: list[bytes] = []
     rows = _scored(open_part(store, snapshot, partition), scored, focus, urls)
-    # Only scores have changed, which the index need not look at: so the part keeps its number.
+    # Only scores have changed, and the index does not read scores: so the part keeps its number.
     number = newest_number(snapshot.files_of(WEBDB, partition))
     yield from write_part(store, rows, partition=partition, round_number=round_number, number=number)
     highest_first = np.argsort(-ranks, kind="stable").tolist()

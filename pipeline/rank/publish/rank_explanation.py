@@ -1,4 +1,4 @@
-"""Explains the rank of a page: the pages that give it most."""
+"""Explains the rank of a page: which pages contribute most to it."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Giver:
 
 @dataclass(frozen=True)
 class RankExplanation:
-    """The rank of a page, the number of pages that link to it, and the pages that give most."""
+    """The rank of a page, the number of pages that link to it, and the pages that contribute most."""
 
     rank: float
-    multiple: float  # of the average rank
+    multiple: float  # the rank as a multiple of the average rank
     links: int
     givers: tuple[Giver, ...]
 

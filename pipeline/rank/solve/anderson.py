@@ -4,10 +4,10 @@ The iteration then takes less than half the rounds.
 
 In an iteration y → x the step f = x − y shows how far off y was. Mixing finds the combination of the last
 vectors, with coefficients that add up to 1, whose combined step is smallest, and continues from there. For a
-linear iteration this is equivalent to GMRES. Rounding or the short memory can spoil it; then the residual
-grows, and the solver continues from the plain vector. The coefficients depend on a small matrix of products,
-which is a sum over the nodes. So tasks on different machines can add up their products and agree on the
-coefficients.
+linear iteration this is equivalent to GMRES. Rounding errors, or the small number of remembered vectors, can
+spoil the mix; then the residual grows, and the solver continues from the plain vector. The coefficients
+depend on a small matrix of products, which is a sum over the nodes. So tasks on different machines can add up
+their products and agree on the coefficients.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 DEPTH = 5  # differences of steps that are remembered; more gain almost nothing
 SLOTS = DEPTH + 1  # vectors that are remembered
-RIDGE = 1e-12  # of the trace; keeps the coefficients small if steps hardly differ
+RIDGE = 1e-12  # times the trace; keeps the coefficients small if steps hardly differ
 WORSE = 2.0  # a residual that has grown by this factor means that mixing has failed
 
 
@@ -71,8 +71,9 @@ def coefficients(products: Products) -> Floats:
 def _solved(matrix: list[list[float]], right: list[float]) -> Floats:
     """Return the solution of a few linear equations, NaN if there is none.
 
-    Not by LAPACK: its results differ in the last bits from processor to processor. These equations can be so
-    ill-conditioned that the solutions would then differ a lot, but tasks on different machines have to agree.
+    LAPACK is not used: its results differ in the last bits from processor to processor. These equations can
+    be so ill-conditioned that the solutions would then differ a lot, but tasks on different machines have to
+    agree.
     """
     rows = [[*row, last] for row, last in zip(matrix, right, strict=True)]
     for step in range(len(rows)):

@@ -1,4 +1,4 @@
-"""PageRank in many tasks: block Jacobi with mixing, one message per round between each two tasks.
+"""PageRank in many tasks: block Jacobi with mixing; in each round every task sends one message to each other.
 
 Each task solves for the ranks of its own nodes. It holds the links among them, and between them and its
 *halo*: some nodes of other tasks, whose ranks it computes too, for its own use only (halo.py).
@@ -20,8 +20,8 @@ A round has these steps:
 3. It sends to each other task what its x gives to the nodes there (sending.py), with the residual and the sum
    of y, and the products of the last steps, from which all tasks compute the same weights.
 
-What nodes give to others is linear in their ranks: what a mix gives is the mix of what was given. So each
-task mixes what it has received, and no further message is needed.
+The rank that nodes give to other nodes is linear in their own ranks. So a mix of ranks gives exactly the mix
+of what the single ranks have given: each task can mix what it has received, and no further message is needed.
 
 The residuals of all tasks together bound the error of y (stop_rule.py).
 
@@ -57,7 +57,7 @@ FAR = 10.0  # times the residual that as many plain rounds would have left
 
 
 class Course(Enum):
-    """How a round continues from those before."""
+    """How a round continues from earlier rounds."""
 
     MIXED = "from a mix of the last vectors"
     UNMIXED = "from the last vector"
@@ -66,7 +66,7 @@ class Course(Enum):
 
 @dataclass(frozen=True)
 class PastRound:
-    """A past round of a task: its x, its step x − y, and what it received of the x of other tasks."""
+    """A past round of a task: its x, its step x − y, and the contributions of other tasks to it."""
 
     vector: Floats
     step: Floats | None  # None after the first round, which begins without a y
@@ -75,10 +75,10 @@ class PastRound:
 
 @dataclass(frozen=True)
 class Message:
-    """What one task sends to another after a round."""
+    """The message of one task to another task after a round."""
 
     sender: int
-    residual: float  # of the sender's y, in L1
+    residual: float  # the residual of the sender's y, in L1
     drift: float  # the sum of that residual
     total: float  # the sum of y
     products: Products
@@ -94,7 +94,7 @@ class RoundSummary:
     drift: float
     total: float
     products: Products
-    contribution: Contribution  # of all senders, one after the other
+    contribution: Contribution  # the contributions of all senders, end to end
 
     @property
     def moved(self) -> float:

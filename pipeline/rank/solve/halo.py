@@ -1,13 +1,14 @@
 """The halo of a task: nodes of other tasks whose ranks it computes along with its own.
 
-Rank that circulates between two tasks, from a page to a page of the other and back, advances by one task per
-round, however many sweeps each task makes. Many webs are full of such circles: two pages that name each other
-as translations, a menu that a cut has divided. A task that computes the other page too goes round the circle
-in its own sweeps. What it finds for the nodes of its halo is used for this only; their ranks are those that
-their own tasks find. In the literature this is the restricted additive Schwarz method with an overlap of 1.
+Rank that circulates between two tasks, from a page to a page of the other task and back, advances by one task
+per round, however many sweeps each task makes. Many webs are full of such circles: two pages that name each
+other as translations, or a menu whose pages belong to two tasks. A task that also computes the page of the
+other task goes round the circle in its own sweeps. The ranks that it computes for its halo are used only for
+this; the published rank of a node comes from the task that owns it. In the literature this is the restricted
+additive Schwarz method with an overlap of 1.
 
-A node is worth the more, the more of its rank it gives to the task, and the more the task gives to it. The
-halo takes the best nodes, up to a share of the size of the task, so that it does not exceed the memory.
+A node is the better for a halo, the more of its rank it gives to the task, and the more the task gives to it.
+The halo takes the best nodes, up to a share of the size of the task, so that it does not exceed the memory.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 class Halo(NamedTuple):
     """Nodes of other tasks, in the order of the tasks and of their nodes."""
 
-    nodes: Numbers  # in the numbering of the task that they belong to
+    nodes: Numbers  # by the numbers that they have in their own task
     starts: Numbers  # where the nodes of each task begin, and the end of the last
     shares: Floats  # what each gives to each of its links: damping / number of links
     teleport: Floats
@@ -39,7 +40,7 @@ class Halo(NamedTuple):
 
 
 class Neighbour(NamedTuple):
-    """Another task as a task sees it that chooses its halo."""
+    """Another task, as seen by a task that chooses its halo."""
 
     task: int
     shares: Floats
@@ -54,7 +55,7 @@ def no_halo(tasks: int) -> Halo:
 
 
 def choose_halo(neighbours: Iterable[Neighbour], shares: Floats, links: int, tasks: int) -> Halo:
-    """Return the halo of a task whose nodes have these shares and so many links, all in all."""
+    """Return the halo of a task, by the shares of its nodes and the number of its links."""
     # One neighbour after the other: all of their nodes together would not fit into the memory.
     found = [_Candidates.of(neighbour, shares) for neighbour in neighbours]
     columns = [np.concatenate([np.zeros(0), *some]) for some in zip(*found, strict=True)]

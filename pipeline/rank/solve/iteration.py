@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 class StateFacts(msgspec.Struct, frozen=True):
     """The facts in the file of a state, besides its arrays."""
 
-    task: int = msgspec.field(name="group")  # as older states call it
+    task: int = msgspec.field(name="group")  # the name in older states
     teleport: int  # the index of the teleport
     round: int
     residual: float
@@ -85,9 +85,9 @@ class StateFacts(msgspec.Struct, frozen=True):
     last: list[float]
     window: tuple[FileEntry, ...]  # the states of the remembered rounds, oldest first
     has_step: bool
-    halo: FileEntry | None = None  # in the first round
-    matrix: FileEntry | None = None  # from the second round on
-    layout: FileEntry | None = None  # from the third
+    halo: FileEntry | None = None  # set in the first round
+    matrix: FileEntry | None = None  # set from the second round on
+    layout: FileEntry | None = None  # set from the third round on
     what: str = "state"
 
 
@@ -154,7 +154,7 @@ class TaskSolver:
         return self._messages(result, facts, sending, contribution, state)
 
     def next_round(self, messages: Sequence[PackedMessage]) -> Iterator[tuple[int, bytes] | FileEntry]:
-        """Take the messages of a round; yield those of the next, or the solution once it is good enough."""
+        """Take the messages of a round; yield the messages of the next round, or the final solution."""
         (state,) = (message.state for message in messages if message.state is not None)
         facts, file = _facts(self.store, state), ArrayFile(self.store, state)
         unpacked = [unpack_message(message) for message in messages]
@@ -209,7 +209,7 @@ class TaskSolver:
         )
 
     def _neighbours(self) -> Iterator[Neighbour]:
-        """Yield the other tasks; what is read of one is forgotten with it."""
+        """Yield the other tasks, one after the other: only the blocks of one are in memory at a time."""
         for task, partitions in enumerate(self.order.tasks):
             if task != self.number:
                 nodes = TaskNodes(self._graph, partitions)
@@ -218,13 +218,13 @@ class TaskSolver:
                 yield Neighbour(task, self._shares(nodes), teleport, incoming, outgoing)
 
     def _prepared(self, facts: StateFacts) -> tuple[TaskMatrix, Sending]:
-        """Return what computed the round of a state, and what its messages are made with."""
+        """Return the matrix that computed the round of a state, and the maker of its messages."""
         if facts.matrix is None:
             return self._made([no_halo(self._tasks)] * self._tasks)
         return read_matrix(self.store, facts.matrix, self._own.blocks_to(self._own), self._own.size)
 
     def _made(self, halos: Sequence[Halo]) -> tuple[TaskMatrix, Sending]:
-        """Return the matrix of this task, and how it sends, with these halos of all tasks."""
+        """Return the matrix of this task and the maker of its messages, by the halos of all tasks."""
         outgoing = [merged(self._own.blocks_to(other)) for other in self._all_nodes]
         incoming = (merged(other.blocks_to(self._own)) for other in self._all_nodes)
         matrix = make_task_matrix(

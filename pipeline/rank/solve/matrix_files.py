@@ -1,4 +1,4 @@
-"""The files with what a task makes once for all rounds: its halo, its matrix, the layout of its messages."""
+"""The files that a task writes once for all rounds: its halo, its matrix, the layout of its messages."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def write_matrix(
 def read_matrix(
     store: Store, entry: FileEntry, own: Sequence[Block], nodes: int
 ) -> tuple[TaskMatrix, Sending]:
-    """Return the matrix of a task with so many nodes of its own, whose links are the blocks `own`."""
+    """Return the matrix of a task with `nodes` nodes of its own, whose links are the blocks `own`."""
     file = ArrayFile(store, entry)
     shares, teleport = _read(file, _FLOATS).values()
     to_halo, from_halo, sums = (_read_block(file, name) for name in ("to", "from", "sums"))

@@ -28,7 +28,7 @@ LIMIT = 20_000  # sweeps; even with a damping of .99 a plain iteration needs few
 
 
 class Solution(NamedTuple):
-    """The vector y, not scaled, the bound of the error of y/‖y‖₁ in L1, and the sweeps that it took."""
+    """The vector y, not scaled, the bound of the error of y/‖y‖₁ in L1, and the number of sweeps."""
 
     vector: Floats
     error: float

@@ -1,13 +1,13 @@
 """What a task sends to each other task in a round, and where the receiver puts it.
 
-A task computes its own nodes and those of its halo (halo.py). From each other task it needs
+A task computes its own nodes and the nodes of its halo (halo.py). From each other task it needs
 
     values   for its own nodes, what they receive from the nodes of the other task, without those in the halo;
              for all nodes of its halo, what they receive from the nodes of the other task
     ranks    of those nodes of its halo that belong to the other task; a round begins with them
 
-All of these are linear in the rank vector of the sender. The nodes of a halo do not know the links among each
-other: what these carry is in the values.
+All of these are linear in the rank vector of the sender. The receiver does not know the links between nodes
+of its halo: the rank that these links carry is in the values.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Layout(NamedTuple):
 
 
 class Contribution(NamedTuple):
-    """What the rank vector of a task contributes to another, or to all others, one after the other."""
+    """The contribution of the rank vector of a task to another task, or to all other tasks, end to end."""
 
     values: Floats
     ranks: Floats
@@ -62,7 +62,7 @@ class Sending:
     sums: Block  # one row per sum, numbered through, of the links that it adds up
     picked: Numbers  # the sum that each value is
     seen: Numbers  # the node that each rank is of
-    rows: Numbers  # of the layouts, one after the other
+    rows: Numbers  # the rows of all layouts, end to end
     places: Numbers
     values_each: Numbers  # how many values each task receives
     ranks_each: Numbers

@@ -25,7 +25,7 @@ class StopRule:
     """The rule for one damping and one tolerance."""
 
     damping: float
-    tolerance: float  # of the published ranks, in L1
+    tolerance: float  # the largest error of the published ranks, in L1
 
     def is_met(self, moved: float, total: float) -> bool:
         """Return whether a vector with this `total`, which a step would change by `moved`, is good enough."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class TaskMatrix:
     """The nodes of one task, then those of its halo, and the links among them."""
 
-    nodes: int  # of the task itself
+    nodes: int  # the number of nodes of the task itself
     shares: Floats  # damping / number of links, 0 without links
     teleport: Floats
     own: Sequence[Block]

@@ -2,7 +2,7 @@
 
 They are read by the stable hashes of URLs, since nodes have other numbers in each graph. A URL that is new
 begins with its teleport. A start decides only how many sweeps are needed: the stop rule bounds the error of
-what is published in the same way (stop_rule.py).
+the published ranks in the same way (stop_rule.py).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LAST = ("ranks", "scores")
 
 
 def last_solution(store: Store, order: IterateOrder, nodes: TaskNodes, teleport: int) -> Floats | None:
-    """Return the last ranks of the nodes of a task, 0 for new ones; None if there are none for a teleport."""
+    """Return the last ranks of the nodes of a task, 0 for new nodes; None if a teleport has no last ranks."""
     if teleport >= len(LAST):
         return None
     before = {entry.partition: entry for entry in order.last_ranks}

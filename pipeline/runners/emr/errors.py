@@ -1,4 +1,4 @@
-"""Errors of EMR: what AWS answers, why a cluster ended, and what the user can do about each."""
+"""Errors of EMR: for each answer of AWS and each end of a cluster, what the user can do about it."""
 
 from __future__ import annotations
 

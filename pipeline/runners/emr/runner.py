@@ -1,10 +1,10 @@
 """EmrRunner: mrjob's EMR runner without its long waits and its unexpected side effects.
 
 mrjob 0.7.4 sleeps ten minutes after every step of a pooled cluster, because by then the logs with the
-counters may have reached S3. Here a successful step causes no wait, and the logs of a failed step are
-awaited only until they are there. mrjob creates missing buckets and roles, even under a misspelt name; here
-they must exist. mrjob tags a cluster only after its creation, too late for roles that demand a tag. And it
-lets the steps of an interrupted job continue; here they are cancelled.
+counters may have reached S3. Here the runner does not wait after a successful step, and after a failed step
+it waits only until its logs are there. mrjob creates missing buckets and roles, even under a misspelt name;
+here they must exist. mrjob tags a cluster only after its creation, too late for roles that demand a tag. And
+it lets the steps of an interrupted job continue; here they are cancelled.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class EmrRunner(EMRJobRunner):  # type: ignore[misc]  # mrjob has no types
         check_options(self._opts)
 
     def _check_buckets(self) -> None:
-        """Require both buckets; mrjob would create the one for files, and lose logs without the other."""
+        """Require both buckets; mrjob would create the bucket for files, and without the other lose logs."""
         client = self.fs.s3.make_s3_client()
         for option in ("cloud_tmp_dir", "cloud_log_dir"):
             bucket, _ = parse_s3_uri(self._opts[option])
@@ -81,7 +81,7 @@ class EmrRunner(EMRJobRunner):  # type: ignore[misc]  # mrjob has no types
         return parameters
 
     def make_emr_client(self) -> Any:
-        """Return one client for all calls; mrjob makes one per call, which takes longer than the call."""
+        """Return one client for all calls; mrjob makes a client per call, which takes long."""
         if self._client is None:
             self._client = super().make_emr_client()
         return self._client
@@ -89,8 +89,9 @@ class EmrRunner(EMRJobRunner):  # type: ignore[misc]  # mrjob has no types
     def _find_cluster(self) -> tuple[str | None, int | None]:
         """Use the cluster of the last job of this process, or else look in the pool.
 
-        In the pool mrjob takes only clusters in the state WAITING, which ours reaches some time after its
-        last step, and needs a lock that is ten seconds old. A step that comes earlier waits its turn.
+        In the pool mrjob takes only clusters in the state WAITING, which our cluster reaches some time after
+        its last step, and mrjob needs a lock that is ten seconds old. A step that is submitted earlier is
+        queued.
         """
         pool = self._cluster_name_pooling_suffix()
         if self._joined and self._joined[1] == pool and self._accepts_steps(self._joined[0]):
@@ -209,6 +210,6 @@ class EmrRunner(EMRJobRunner):  # type: ignore[misc]  # mrjob has no types
         return step
 
     def _wait_for_logs_on_s3(self) -> None:
-        """Do not wait: the logs of a failed step are there already, and others are not needed."""
+        """Do not wait: the logs of a failed step are there already, and other logs are not needed."""
         if self._describe_cluster()["Status"]["State"] == ENDING:
-            self._wait_for_cluster_to_terminate()  # which copies its last logs
+            self._wait_for_cluster_to_terminate()  # a cluster copies its last logs when it ends

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 LOGS_CLIENT = "org.apache.hadoop.yarn.client.cli.LogsCLI"
-LOGS_SECONDS = 60  # for one call
+LOGS_SECONDS = 60  # the longest time of one call
 LOGS_TRIES = 4  # seconds: nodes deliver the logs of an application some seconds after its end
 LOGS_PAUSE = 5.0
 MOST_LOGS = 64 << 20  # bytes
@@ -80,7 +80,7 @@ def telling_log(application: str, hadoop_bin: Sequence[str]) -> TaskLog | None:
         telling = [log for log in logs if last_traceback(log.text) or _own_words(log.text)]
         if telling:
             return max(telling, key=lambda log: log.container)
-        if len(logs) > 1:  # a log of the application master alone says little about the tasks
+        if len(logs) > 1:  # with a single log, of the application master, the logs of the tasks may follow
             return None
     return None
 

@@ -45,7 +45,7 @@ class HadoopRunner(HadoopJobRunner):  # type: ignore[misc]  # mrjob has no types
     """Runs the steps of a job on a Hadoop cluster."""
 
     alias = "hadoop"
-    _fs: Any  # of mrjob, made at first use
+    _fs: Any  # mrjob's file system, made at first use
     packed_python = f"{ENVIRONMENT}/{PYTHON}"
 
     def __init__(self, *, packages: str | None = None, **kwargs: Any) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class ForkingRunner(SimulatedRunner):
     """Runs the tasks of a phase in children, at most one per worker at the same time.
 
-    A task that is killed runs again: mrjob opens the output and the counters of a task again each time, so
+    A task that is killed runs again: mrjob opens the output and the counters of a task anew in each try, so
     nothing of the earlier try stays in them.
     """
 

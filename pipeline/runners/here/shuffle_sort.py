@@ -64,8 +64,9 @@ def _sort_outside(inputs: Sequence[str], output: str, *, by_value: bool, scratch
 def deal_groups(sorted_lines: str, target: Callable[[int], str], tasks: int) -> int:
     """Deal the groups of equal key in turn to at most `most` files; return how many files there are.
 
-    Groups are dealt, and not cut into ranges of bytes, because the size of its records may say little about
-    the work of a key: with one key per shard and one task per key, all tasks are alike.
+    Groups are dealt, and not cut into ranges of bytes, because the size of a group may say little about the
+    work for its key. Where each shard has one key, dealing gives one key to each task, and all tasks have
+    about the same work.
     """
     if tasks == 1:
         Path(sorted_lines).rename(target(0))

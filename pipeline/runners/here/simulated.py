@@ -38,7 +38,7 @@ MOST_REDUCERS = 128
 class SimulatedRunner(SimMRJobRunner):  # type: ignore[misc]  # mrjob has no types
     """Splits input, sorts and reports failures for the inline, forked and local runners."""
 
-    # mrjob warns that it ignores these; we obey the input format.
+    # mrjob warns that it ignores these options; this runner obeys the input format.
     _IGNORED_HADOOP_KWARGS = ("hadoop_output_format", "partitioner")
 
     def _invoke_task_func(self, task_type: str, step_num: int, task_num: int) -> RunTask:

@@ -1,9 +1,9 @@
 """Calls functions in forked children (processes/children.py), a limited number at the same time.
 
-A function that raises an exception ends the others. A function whose process is killed (by the kernel when
-memory is short, or by the crash of a native library) is tried again, the last time with no other function at
-the same time. So a function must start from scratch, whatever an earlier try has left. A process that was
-asked to stop is not started again.
+If a function raises an exception, all other functions are ended. A function whose process is killed (by the
+kernel when memory is short, or by the crash of a native library) is tried again, the last time with no other
+function at the same time. So a function must start from scratch, whatever an earlier try has left. A process
+that was asked to stop is not started again.
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-TRIES = 3  # for a function whose process is killed
+TRIES = 3  # the most tries of a function whose process is killed
 # Seconds between two checks for a dead child whose report pipe is kept open by a process that it started.
 CHECK_SECONDS = 1.0
-# Seconds that a child has to save its work when it is asked to stop, and between two checks of that.
+# Seconds that a child has to save its work when it is asked to stop, and seconds between two checks for its
+# end.
 GRACE_SECONDS = 10.0
 POLL_SECONDS = 0.02
 

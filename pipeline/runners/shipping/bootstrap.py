@@ -48,9 +48,9 @@ def bootstrap_script(scratch: Path) -> Path:
 def pins() -> list[str]:
     """Return the dependencies with the versions of this machine, where the Python of the nodes can use them.
 
-    The nodes may need a package that the Python of this machine does not, and newer releases may have left
-    their Python behind. Such a package gets the bounds of setup.cfg, or none if only others require it:
-    pip on the node chooses the release, and adds what others need on a condition.
+    The nodes may need a package that the Python of this machine does not need, and newer releases of a
+    package may not run on the Python of the nodes. Such a package gets the bounds of setup.cfg, or no bounds
+    if only other packages require it: pip on the node chooses the release, and adds conditional requirements.
     """
     direct = {canonicalize_name(need.name): need for need in direct_requirements(VERSION)}
     parts = [*required_distributions(with_conditional=False), *map(installed, direct)]

@@ -1,9 +1,9 @@
 """Packs the Python environment of the nodes: all distributions that crawlctl requires.
 
-They are taken from this machine, but not by venv-pack: it would pack the whole virtual environment with its
-test tools, refuse an environment with crawlctl installed for development, and let `bin/python` point to the
-interpreter of this machine. The tasks need less, and it is known exactly: the distributions that crawlctl
-requires, by the lists of files that pip keeps of them.
+The distributions are taken from this machine, but not by venv-pack: it would pack the whole virtual
+environment with its test tools, refuse an environment with crawlctl installed for development, and let
+`bin/python` point to the interpreter of this machine. The tasks need only the distributions that crawlctl
+requires, and pip keeps a list of the files of each.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def environment_archive(scratch: Path) -> Path:
 def required_distributions(*, with_conditional: bool = True) -> list[Distribution]:
     """Return the distributions that crawlctl requires, directly and through others, sorted by name.
 
-    Conditions (markers) are evaluated for this interpreter. Without conditional requirements, the rest is
-    what a machine needs with any version of Python.
+    Conditions (markers) are evaluated for this interpreter. If conditional requirements are left out, the
+    result is what every machine needs, with any version of Python.
     """
     own = installed("crawlctl")
     if own is None:

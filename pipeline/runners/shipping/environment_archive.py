@@ -138,7 +138,7 @@ def _installed_code(source: Path) -> bytes | None:
 def _compiled(source: Path, content: bytes) -> bytes | None:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about how others write
+            warnings.simplefilter("ignore")  # about the code of other projects
             return marshal.dumps(compile(content, source.name, "exec", dont_inherit=True))
     except (SyntaxError, ValueError):
         return None  # a template, or for another version of Python

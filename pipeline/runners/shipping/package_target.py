@@ -35,7 +35,7 @@ def place(path: Path, folder: str) -> str:
 
 
 def place_by_program(path: Path, folder: str, hadoop: Any) -> str:
-    """Do the same with the program `hadoop`, which renames a file when it is complete."""
+    """Upload a file with the program `hadoop`, which renames the file when it is complete."""
     uri = _uri(path, folder)
     if not hadoop.exists(uri):
         _tell(path, uri)

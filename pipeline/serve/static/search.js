@@ -1,5 +1,5 @@
-// What the search page does beyond HTML: suggestions in the box, keys, and a button that rests while a query
-// is under way. Every page works without this file.
+// Adds to the search page: suggestions in the box, keys, and a button that is disabled while a query runs.
+// Every page works without this file.
 "use strict";
 (() => {
   const WAIT = 150; // milliseconds after the last key, until suggestions are asked for
@@ -26,7 +26,7 @@
   let typed = ""; // what the visitor wrote, while the box shows a suggestion
   let chosen = -1; // the index of the suggestion in the box, -1 for none
   let timer = 0;
-  let request = null; // under way
+  let request = null; // the request that is running
 
   const stop = () => {
     clearTimeout(timer);
@@ -123,7 +123,7 @@
     if (event.key === "Escape" && count) {
       choose(-1);
       close();
-      event.preventDefault(); // else the browser empties the box
+      event.preventDefault(); // without this the browser empties the box
     } else if (event.key === "ArrowDown" && !event.altKey) {
       if (count) choose(chosen + 1 < count ? chosen + 1 : -1);
       else ask();
@@ -152,7 +152,7 @@
     form.setAttribute("aria-busy", "true");
   });
   window.addEventListener("pageshow", () => {
-    button.disabled = false; // also of a page that the browser has kept
+    button.disabled = false; // also on a page that the browser shows again from its memory
     form.removeAttribute("aria-busy");
   });
 

@@ -1,11 +1,11 @@
 """A client of WebHDFS: asks the active namenode, and exchanges bytes with the datanodes that it names.
 
-Requests are sent again for a while where that can help. So every request may be carried out twice: callers
-send only requests for which that does no harm, or find out afterwards what was done.
+Requests are sent again for a while if that can help. So every request may be carried out twice: callers send
+only requests that may be repeated without harm, or find out afterwards what was done.
 
-Not pyhdfs, hdfscli or fsspec: they would replace this file and errors.py, about 200 lines. None of them
-appends what is missing after a connection breaks (upload.py), reads short ranges from the last datanode, or
-tells the user what to do about an error.
+Why not pyhdfs, hdfscli or fsspec: they would replace only this file and errors.py, about 200 lines. None of
+them appends the missing bytes after a connection breaks (upload.py), reads short ranges from the last
+datanode, or tells the user what to do about an error.
 """
 
 from __future__ import annotations

@@ -21,7 +21,8 @@ _BROKEN = (OSError, http.client.HTTPException)
 class DataStream:
     """One PUT request with a chunked body, until `finish` or `close`.
 
-    Not requests: it pulls the body from an iterator, and to push data into that would take another thread.
+    The library requests is not used: it pulls the body from an iterator, and pushing data into an iterator
+    would take another thread.
     """
 
     def __init__(self, url: str) -> None:

@@ -34,7 +34,7 @@ class HdfsWriter(StoreWriter):
 
     def __init__(self, name: str, where: str, path: str, client: WebHdfs) -> None:
         super().__init__(name, CHUNK_BYTES)
-        self._where = where  # what messages call it
+        self._where = where  # the name of the file in messages
         self._path = path
         self._client = client
         self._temporary = temporary_beside(path)
@@ -70,7 +70,7 @@ class HdfsWriter(StoreWriter):
         self.chunk_bytes = APPENDED_BYTES
 
     def _append_missing(self) -> None:
-        """Append the bytes that have not arrived, and look again, until all have."""
+        """Append the bytes that have not arrived, and check again, until all bytes have arrived."""
         limit = self._client.retry_limit()
         problem: HdfsProblem | None = None
         while (arrived := self._arrived()) != self._sent:

@@ -87,9 +87,9 @@ def create_whole(path: Path, data: bytes, root: Path) -> bool:
 
 
 def replace_whole(path: Path, data: bytes, *, sync: bool) -> None:
-    """Write a file as a whole, in place of one with its name.
+    """Write a file as a whole, in place of an existing file with its name.
 
-    Without `sync` a crash of the machine may lose it.
+    Without `sync` a crash of the machine may lose the file.
     """
     temporary = path.with_name(TEMPORARY + os.urandom(8).hex())
     descriptor = open_new(temporary)
@@ -108,7 +108,7 @@ def replace_whole(path: Path, data: bytes, *, sync: bool) -> None:
 
 
 def link_new(temporary: Path, path: Path) -> bool:
-    """Give a file a second name; return whether that was not taken."""
+    """Give a file a second name; return False if another file has that name."""
     try:
         os.link(temporary, path)
     except FileExistsError:
@@ -161,7 +161,7 @@ def write_all(descriptor: int, data: bytes) -> None:
 def sync_file(descriptor: int) -> None:
     """Return when the content of a file has reached the disk."""
     if _FULL_SYNC is not None:
-        with suppress(OSError):  # not every file system knows it
+        with suppress(OSError):  # not every file system supports it
             fcntl.fcntl(descriptor, _FULL_SYNC)
             return
     os.fsync(descriptor)

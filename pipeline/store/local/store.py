@@ -1,6 +1,6 @@
 """A store in a folder of a local or network file system.
 
-The methods that read use strings as paths: to import pathlib takes 4 ms, which a query can save.
+The methods that read use strings as paths: importing pathlib takes 4 ms, which a query saves.
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ class LocalWriter(StoreWriter):
 
 
 def _close_read(descriptor: int) -> None:
-    """Close a file that was only read; if that fails no data are lost, and a finaliser cannot raise."""
+    """Close a file that was only read; an error loses no data, and a finaliser could not raise it."""
     with suppress(OSError):
         os.close(descriptor)
 

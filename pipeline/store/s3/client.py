@@ -1,7 +1,7 @@
 """Makes the boto3 client of a store.
 
-boto3 rather than obstore or s3fs: EMR needs boto3 anyway, and neither of the two settles a write whose answer
-was lost, which is most of the code here (s3/store.py, s3/upload.py).
+Why boto3 and not obstore or s3fs: EMR needs boto3 anyway, and neither of the other two finds out whether a
+write succeeded whose answer was lost. That is most of the code here (s3/store.py, s3/upload.py).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _AMAZON = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws")
 
 @dataclass(frozen=True)
 class S3Settings:
-    """How to reach S3; boto3 finds what is None in the usual AWS environment variables and files."""
+    """How to reach S3; boto3 looks for fields that are None in the AWS environment variables and files."""
 
     endpoint: str | None = None
     region: str | None = None
@@ -48,7 +48,7 @@ def make_retrying_client(settings: S3Settings, retries: S3Retries) -> S3Client:
     try:
         client = make_client(settings)
     except BotoCoreError:
-        raise  # the caller explains it, and knows for which file
+        raise  # the caller explains the error, because it knows the file
     except ValueError as err:
         raise ConfigError(f"{err}; correct AWS_ENDPOINT_URL_S3, AWS_REGION or ~/.aws/config") from err
     retries.watch(client)

@@ -46,7 +46,7 @@ _BY_CODE = {
     "AccountProblem": _RIGHTS,
     "403": f"{_RIGHTS}; {_KEYS}",
     "InvalidAccessKeyId": _KEYS,
-    "XAdminUserNotFound": _KEYS,  # of versitygw
+    "XAdminUserNotFound": _KEYS,  # a code of versitygw
     "SignatureDoesNotMatch": f"{_KEYS} (the secret is wrong)",
     "ExpiredToken": "the session token has run out; sign in again",
     "InvalidToken": "the session token is not valid; sign in again",
@@ -109,7 +109,7 @@ def is_unanswered(err: Exception) -> bool:
 
 
 def is_absent(err: Exception) -> bool:
-    """Tell whether an object does not exist; after a HEAD request the bucket may be the missing one."""
+    """Tell whether an object does not exist; after a HEAD request the bucket may be missing instead."""
     return code_of(err) in {"NoSuchKey", "404", "NotFound"}
 
 

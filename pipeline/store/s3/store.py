@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.s3.client import ObjectAddress
 
 DELETE_BATCH = 1000  # objects; S3 allows no more per request
-TRIES = 5  # of requests that botocore does not send again by itself
+TRIES = 5  # tries of requests that botocore does not send again by itself
 
 _BROKEN_BODY = (HTTPClientError, IncompleteReadError, FlexibleChecksumError)
 

@@ -85,7 +85,8 @@ class S3Writer(StoreWriter):
             raise explain(err, self._where) from err
 
     def _is_ours(self) -> bool:
-        # If the answer to the first try was lost, the second is refused: the upload is gone, the name taken.
+        # If the answer to the first try was lost, the second try is refused: the upload is gone, the name is
+        # taken.
         try:
             found = self._client().head_object(**self._object)
         except S3Error:

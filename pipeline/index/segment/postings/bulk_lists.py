@@ -34,7 +34,7 @@ class TermInfos(NamedTuple):
 
     values: ByteStrings
     counts: Int64Array
-    offsets: Int64Array  # in `postings`, or -1
+    offsets: Int64Array  # the offsets in `postings`, -1 for an inlined list
     documents_bytes: Int64Array
     positions_bytes: Int64Array
 
@@ -89,7 +89,7 @@ def read_lists(infos: TermInfos, postings: Window, documents: int) -> Lists:
 
 
 def read_rated_lists(infos: TermInfos, postings: Window, documents: int) -> Lists:
-    """Return the same lists with their impacts and masks, which a merge does not need and a copy does."""
+    """Return the same lists with their impacts and masks; a copy needs these, a merge does not."""
     lists, ratings = _read(infos, postings, documents)
     return lists._replace(ratings=ratings.read(lists.counts))
 

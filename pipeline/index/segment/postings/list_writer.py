@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
     Section = bytes | memoryview
 
-# Sections of at least this many bytes are deflated. With 256, lists took a twentieth less room, and deflating
-# took nearly twice as long.
+# Sections of at least this many bytes are deflated. With 256 bytes, lists took a twentieth less room, and
+# deflating took nearly twice as long.
 DEFLATE_FROM = 1024
-# Words as they are written have few different impacts, masks and positions, which deflate to a third.
+# Lists of words as they are written have few different impacts, masks and positions: they deflate to a third.
 DEFLATE_FORMS_FROM = 96
 
 LONG_INFO = np.dtype(LONG_COLUMNS)  # the term info of a list that lies in `postings`
@@ -51,7 +51,7 @@ def pack_lists(
 
 
 class _Sections:
-    """The sections of many lists in one blob: first short lists, then all others.
+    """The sections of many lists in one blob: first all short lists, then all long lists.
 
     A short list is stored in its term info; before it there is room for the head of that term info.
     """
@@ -111,8 +111,8 @@ class _Sections:
     def _deflate(self) -> tuple[list[Section], dict[int, bytes]]:
         """Deflate large sections; return the bytes for `postings`, and new term infos by the index of a list.
 
-        These belong to lists that became small enough to be stored inline. Updates `_sizes`; an inlined list
-        has size 0.
+        The new term infos belong to lists that became small enough to be stored inline. This method updates
+        `_sizes`; an inlined list has size 0.
         """
         octets = self._blob.data
         chunks: list[Section] = []
@@ -181,7 +181,7 @@ class _Positions:
 
 
 def _differ(masks: Octets, starts: Int64Array) -> BoolArray:
-    """Return for each mask whether it differs from the one before it in its list."""
+    """Return for each mask whether it differs from the mask before it in its list."""
     different = np.empty(len(masks), np.bool_)
     np.not_equal(masks[1:], masks[:-1], out=different[1:])
     different[starts] = False

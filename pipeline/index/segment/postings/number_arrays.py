@@ -1,7 +1,7 @@
 """Reads and writes the short numbers of posting lists with numpy, thousands of lists at a time.
 
-The code is described in short_numbers.py. In all functions `blob` holds the bytes of many lists, and `base`
-has one offset in it per list.
+short_numbers.py describes the code of the numbers. In all functions `blob` holds the bytes of many lists, and
+`base` has one offset in `blob` per list.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.arrays.array_types import Int32Array, Int64Array, Octets
 
-_LONG = 64  # bytes: a longer range is copied faster by itself than index by index
+_LONG = 64  # bytes: a longer range is copied faster as a whole than index by index
 
 
 def read_array(body: Octets, start: int, length: int) -> tuple[Int32Array, int]:

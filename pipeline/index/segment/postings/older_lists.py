@@ -1,8 +1,8 @@
 """Marks the terms of posting lists that an older version wrote, so that a merge can take them in.
 
 Older terms are stems without the mark of a language (text/words/stems.py), and one list has documents of
-every language. Each list is cut by the languages of its documents. No term has a byte as low as a mark begins
-with, so the marked terms of a slice stay between the same neighbours.
+every language. Each list is split by the languages of its documents. All bytes of older terms are higher than
+the first byte of a mark, so the marked terms of a slice stay in byte order between the same neighbours.
 """
 
 from __future__ import annotations

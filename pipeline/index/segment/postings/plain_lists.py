@@ -1,16 +1,16 @@
 """The posting lists of a segment, read in plain Python; array_lists.py reads them with numpy.
 
-A list has two sections, since only phrases and fields ask for positions. Its count of documents is kept in
-its term info. Each section is a head byte and a body; the body of a large section is deflated (raw), and bit
-7 of the head says so.
+A list has two sections, because only some queries, such as phrases, need positions. Its count of documents is
+kept in its term info. Each section is a head byte and a body; the body of a large section is deflated (raw),
+and bit 7 of the head says so.
 
     documents   head: bit 0 one mask serves all documents
-        gaps         each ordinal less the one before it; the first plus 1
+        gaps         each ordinal minus the ordinal before it; the first plus 1
         impacts      1 byte each: what the term adds to the score of the document, at most 255
         masks        1 byte each, or one for all: bit 1 << field for each field that has the term
     positions   head: bit 0 the term occurs once in each document, and there are no frequencies
         frequencies  the number of positions in each document
-        gaps         each position less the one before it in the same document; the first plus 1
+        gaps         each position minus the position before it in the same document; the first plus 1
 
 Gaps and frequencies are short numbers (short_numbers.py) and never 0, so damage cannot make ordinals or
 positions run backwards.
@@ -64,7 +64,7 @@ class Positions:
 
     def __init__(self, frequencies: Sequence[int], gaps: Sequence[int]) -> None:
         self._bounds = list(accumulate(frequencies, initial=0))
-        self.count = self._bounds[-1]  # of all documents
+        self.count = self._bounds[-1]  # the number of positions in all documents
         self._gaps = gaps
 
     def __len__(self) -> int:

@@ -31,7 +31,7 @@ class Lists(NamedTuple):
 
 
 def gaps_of(numbers: NDArray[_Number], starts: Int64Array) -> NDArray[_Number]:
-    """Return how much each number exceeds the one before it; the numbers at `starts` are compared with -1."""
+    """Return each number minus the number before it; from the numbers at `starts` -1 is subtracted."""
     gaps = np.empty_like(numbers)
     np.subtract(numbers[1:], numbers[:-1], out=gaps[1:])
     gaps[starts] = numbers[starts] + 1

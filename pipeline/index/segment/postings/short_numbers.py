@@ -6,8 +6,8 @@
     large     the large numbers in three byte planes: the low bytes of all of them, then the middle bytes,
               then the high bytes
 
-This module reads the code in plain Python. It reads the firsts of a list without large gaps as the numbers
-they are, and turns a plane into numbers without a loop. Deflate packs a plane better than mixed bytes.
+This module reads the code in plain Python. In a list without large gaps, the firsts are the numbers
+themselves. A plane is turned into numbers without a loop. Deflate packs a plane better than mixed bytes.
 number_arrays.py reads and writes the same bytes with numpy, thousands of lists at a time. On the positions of
 3,000 web pages this code took a fifth less room than one byte per number with patches for larger numbers, and
 a twelfth less when both were deflated.
@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-MAX_NUMBER = (1 << 24) - 1  # of ordinals and positions: three planes
-MAX_BYTES = 4  # of one number
+MAX_NUMBER = (1 << 24) - 1  # the greatest ordinal or position: three planes
+MAX_BYTES = 4  # the most bytes of one number
 
 FIRST_OF_TWO = 224  # the lowest number of two bytes, and the first byte that says so
 LARGE = 255  # the first byte of a large number
@@ -70,7 +70,7 @@ class NumberRanges:
         self._index = self._second = self._third = 0  # how many of each were passed
 
     def read(self, start: int, end: int) -> Sequence[int]:
-        """Return the numbers with these indices; `start` is not below the `end` of the call before."""
+        """Return the numbers with these indices; `start` must not be below the `end` of the call before."""
         self._pass(self._firsts[self._index : start].translate(None, _SINGLE))
         firsts = self._firsts[start:end]
         self._index = end

@@ -33,7 +33,7 @@ class Fleet:
 
 @dataclass(frozen=True)
 class ClusterPlan:
-    """The cluster that would be started; None for what is not set."""
+    """The cluster that would be started; a field that is not set is None."""
 
     release: str | None
     region: str
@@ -47,8 +47,8 @@ class ClusterPlan:
     bootstrap: tuple[str, ...]
     python: str | None
     pool: str | None
-    idle_minutes: float | None  # by EMR itself
-    idle_script_minutes: float | None  # by a script on the master
+    idle_minutes: float | None  # minutes without work until EMR ends the cluster
+    idle_script_minutes: float | None  # the same, until a script on the master ends it
     tags: Mapping[str, str]
 
 

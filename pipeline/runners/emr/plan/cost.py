@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.runners.emr.plan.prices import Prices
 
 # Measured (bench/README.md): fetch, parse, archive, index and WebDB take 7.9 CPU-s per 1,000 pages of real
-# documentation; with index merges, ranks and groups a whole crawl took 6.2 on smaller ones.
+# documentation. With smaller pages a whole crawl took 6.2 CPU-s, with index merges, ranks and groups.
 CPU_SECONDS_A_PAGE = 0.008
 # Not measured on EMR: the start of a cluster, and the time of a step besides its work.
 START_SECONDS = 600
