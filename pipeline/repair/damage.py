@@ -141,7 +141,7 @@ class Damage:
 def _unit(entry: FileEntry) -> str:
     """Return the unit with which a file is lost: its segment, run or MapFile, or its part of the WebDB.
 
-    Other files are lost alone. The sound rows of all layers of a part are written as one layer (salvaging.py).
+    Other files are lost alone. A repair writes the sound rows of all layers as one layer (salvaging.py).
     """
     if entry.kind == kinds.WEBDB:
         return f"part {entry.partition}"

@@ -10,6 +10,8 @@ import re
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,12 +81,18 @@ def type_all(shell: Terminal, page: Path, site: str, port: int = FIRST_PORT) -> 
 
 
 def wait_until_served(port: int) -> None:
-    """Wait until all sites of the demo web answer, as a person would have by the time of the next command."""
+    """Wait until all sites of the demo web answer, as a person would have by the time of the next command.
+
+    A site that accepts a connection may still be rendering its pages. Its first answer would then be so slow
+    that the run waits long before the next request, as it should.
+    """
     for number in range(SITES):
         for _ in range(600):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port + number)) == 0:
-                    break
+            connection = HTTPConnection("127.0.0.1", port + number, timeout=60)
+            with closing(connection), suppress(OSError):
+                connection.request("GET", "/robots.txt")
+                connection.getresponse().read()
+                break
             time.sleep(0.1)
 
 
