@@ -4,7 +4,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.settings import Config, RunnerSettings
@@ -22,6 +22,7 @@ from crawlctl.pipeline.search.query.grammar import parse
 from crawlctl.pipeline.search.rules.rule_set import RuleSet
 from crawlctl.pipeline.search.rules.rule_targets import check_rules
 from crawlctl.pipeline.search.rules.rules_file import with_rules
+from crawlctl.pipeline.search.rules.search_rules import BOOST_BITS
 from crawlctl.pipeline.state.kinds import RULES, SETTINGS
 from crawlctl.pipeline.state.own_settings import write_own_settings
 from crawlctl.pipeline.state.snapshots import commit, load_current
@@ -226,6 +227,7 @@ def is_meant(target: str, url: str) -> bool:
 
 
 @settings(max_examples=examples(40), deadline=None)
+@example({"http://a.example/": "tree"}, set(), {"a.example": 0.01}, "tree", 1)
 @given(
     all_pages,
     st.sets(st.sampled_from(TARGETS), max_size=3),
@@ -248,7 +250,8 @@ def test_both_evaluators_agree_with_a_naive_one(
     def expected_score(url: str) -> float:
         rules = [target for target in boosts if is_meant(target, url)]
         best = max(rules, key=lambda target: site_key(target).exactness, default=None)
-        return plain[url].score * (boosts[best] if best else 1)
+        stored = round(boosts[best] * (1 << BOOST_BITS)) / (1 << BOOST_BITS) if best else 1
+        return plain[url].score * stored
 
     kept = [url for url in plain if not any(is_meant(target, url) for target in blocks)]
     index = open_index(store, cached=False)
