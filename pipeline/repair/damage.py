@@ -86,6 +86,13 @@ class Damage:
         return any(len(layers_of(files_of(kinds.WEBDB, number))) > 1 for number in damaged)
 
     @property
+    def partitions_with_older_rows(self) -> int:
+        """The number of partitions in which older rows stand for damaged rows of newer WebDB layers."""
+        numbers = {entry.partition for entry in self._snapshot.files_of(kinds.WEBDB)}
+        parts = (layers_of(self._snapshot.files_of(kinds.WEBDB, number)) for number in numbers)
+        return sum(any(layer.data.name in self._bad for layer in layers[1:]) for layers in parts)
+
+    @property
     def without_documents(self) -> frozenset[int]:
         """The partitions of which documents may be lost."""
         return frozenset(

@@ -141,6 +141,7 @@ def _repair(work: Work, *, as_json: bool) -> int:
                 **_fields(done.checked),
                 "repaired": done.snapshot and done.snapshot.number,
                 "rows_lost": done.rows_lost,
+                "partitions_with_older_rows": done.partitions_with_older_rows,
                 "documents_lost": done.documents_lost,
                 "records_lost": done.records_lost,
                 "settings": done.settings and {"snapshot": done.settings.snapshot},
@@ -174,6 +175,12 @@ def _losses(done: Repaired) -> Iterator[str]:
     if done.rows_lost:
         rows = counted(done.rows_lost, "row of the WebDB was", "rows of the WebDB were")
         yield f"{rows} lost; pages and links in the archive brought back what they tell"
+    if done.partitions_with_older_rows:
+        where = counted(done.partitions_with_older_rows, "partition")
+        yield (
+            f"in {where}, rows of the WebDB are as they were before their last change, except for what pages "
+            "in the archive tell; some pages may be visited again sooner than planned"
+        )
     due = done.documents_lost + done.records_lost
     if due:
         pages, lost = counted(due, "page is", "pages are"), counted(done.records_lost, "is", "are")

@@ -75,6 +75,7 @@ class Repaired:
     checked: Checked
     snapshot: Snapshot | None  # None: nothing had to be repaired
     rows_lost: int = 0  # lost rows of the WebDB; facts that are in the archive and in links are restored
+    partitions_with_older_rows: int = 0  # where WebDB rows are as they were before their last change
     documents_lost: int = 0  # pages that are due because their document is lost
     records_lost: int = 0  # pages that are due because the archive has lost them
     settings: FoundSettings | None = None  # the settings that it has restored
@@ -115,6 +116,7 @@ def repair(work: Work) -> Repaired:
             checked,
             crawl.commit(files),
             rows_lost=lost["rows"],
+            partitions_with_older_rows=damage.partitions_with_older_rows,
             documents_lost=lost["documents"],
             records_lost=lost["records"],
             settings=settings,

@@ -164,6 +164,8 @@ def test_no_row_counts_twice_where_one_layer_of_the_webdb_is_damaged(
     replace_file(Path("crawl"), entry.name, flipped(data) if damage == "flipped" else None)
     told = repaired(live.shell, Path("crawl"))
     assert f"{entry.name}: it is " in told and not re.search(r"-\d+ rows", told)
+    assert ("as they were before their last change" in told) == (layer == -1)
+    assert layer == 0 or "nothing was lost" not in told
     assert crawled(store).webdb.keys() == before.webdb.keys()
     assert live.json("status")["urls"] == len(before.webdb)
     assert live.found() == set(PATHS)
