@@ -73,8 +73,6 @@ def record_lines(readers: Iterable[Records], as_json: bool) -> Iterator[str]:
     for reader in readers:
         try:
             yield from _lines(reader, as_json)
-        except CorruptFile as err:  # decoders do not know in which file a value is
-            raise type(err)(reader.name, err.offset, err.reason) from err
         except (msgspec.MsgspecError, ValueError) as err:
             raise CorruptFile(reader.name, 0, f"not a file of the table it names ({err})") from err
 
@@ -84,10 +82,14 @@ def _lines(reader: Records, as_json: bool) -> Iterator[str]:
     show_key = readable_term if has_terms else _shower(reader.header.key_class)
     show_value = _value_shower(reader.header)
     for key, value in reader:
+        try:
+            shown_key, shown_value = show_key(key), show_value(value)
+        except CorruptFile as err:  # decoders do not know in which file a value is; readers do
+            raise type(err)(reader.name, err.offset, err.reason) from err
         if as_json:
-            yield json_of({"key": show_key(key), "value": show_value(value)})
+            yield json_of({"key": shown_key, "value": shown_value})
         else:
-            yield f"{_one_line(show_key(key))}\t{_one_line(show_value(value))}"
+            yield f"{_one_line(shown_key)}\t{_one_line(shown_value)}"
 
 
 def _value_shower(header: Header) -> Callable[[bytes], Any]:
