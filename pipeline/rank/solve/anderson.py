@@ -47,10 +47,16 @@ def products_of(steps: Sequence[Floats]) -> Products:
     size = len(differences)
     gram, last = np.zeros((size, size)), np.zeros(size)
     for row, one in enumerate(differences):
-        last[row] = one @ steps[-1]
+        last[row] = _dot(one, steps[-1])
         for column, other in enumerate(differences[: row + 1]):
-            gram[row, column] = gram[column, row] = one @ other
+            gram[row, column] = gram[column, row] = _dot(one, other)
     return Products(gram, last)
+
+
+def _dot(one: Floats, other: Floats) -> float:
+    # Not `one @ other`: the threads of BLAS wait for each other in busy loops, which takes more CPU time than
+    # the products themselves.
+    return float(np.einsum("i,i->", one, other))
 
 
 def coefficients(products: Products) -> Floats:
