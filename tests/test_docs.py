@@ -28,6 +28,7 @@ INLINE = re.compile(r"`crawlctl ([^`]+)`")
 QUOTED = re.compile(r"`([a-z_]+\.[a-z_.]+[a-z_])(?:: [^`]+|=[^`]+)?`")
 SOURCES = [path for folder in ("pipeline", "jobs") for path in ROOT.glob(f"{folder}/**/*.*")]
 FILE = re.compile(r"`([\w/]+(?:\.(?:py|html|css|js|xml)|/))`")
+PYTHON_FILE = re.compile(r"(?<![\w./-])((?:[a-z_]+/)*[a-z_0-9]+\.py)\b")
 IDENTIFIER = re.compile(r"`([A-Za-z_]+)(?:\.(\w+))?`")
 MODULE = re.compile(r"`((?:pipeline|jobs|bench|conf)/[\w/]+\.[a-z]+|[a-z]+/[\w/]+\.py)`")
 
@@ -162,3 +163,17 @@ def test_every_name_in_the_tables_of_what_to_change_is_in_the_code() -> None:
             words |= set(re.findall(r"\w+", path.read_text(encoding="utf-8")))
     named = {part for match in IDENTIFIER.findall(tables) for part in match if part}
     assert named - words == set()
+
+
+def test_every_module_that_a_module_names_exists() -> None:
+    modules = [path for path in SOURCES if path.suffix == ".py"]
+    outside = [
+        *ROOT.glob("*.py"),
+        *ROOT.glob("tests/**/*.py"),
+        *ROOT.glob("bench/*.py"),
+        *ROOT.glob("docs/*.py"),
+    ]
+    known = "".join(f"/{path.relative_to(ROOT)}\n" for path in [*modules, *outside])
+    for path in modules:
+        for name in PYTHON_FILE.findall(path.read_text(encoding="utf-8")):
+            assert f"/{name}\n" in known, f"{path.relative_to(ROOT)} names {name}"
