@@ -162,7 +162,8 @@ class _Task:
             done=self.adopted.done,
             shares=self.adopted.shares,
         )
-        self.survey.read(self.rows, selection)
+        with self.heartbeat.own_work():
+            self.survey.find(self.rows, selection)
         return selection.finish()
 
     def done_before(self) -> Progress:
