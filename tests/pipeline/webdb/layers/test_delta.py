@@ -16,6 +16,7 @@ from crawlctl.pipeline.state.snapshots import Snapshot, create_crawl
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.urls.hosts import host_of_key, url_of_key
 from crawlctl.pipeline.webdb.census import Census, due_ranges
+from crawlctl.pipeline.webdb.extract.part_extract import extract_of
 from crawlctl.pipeline.webdb.layers.changed_rows import changed_rows
 from crawlctl.pipeline.webdb.layers.delta import current_layers
 from crawlctl.pipeline.webdb.layers.layer import layers_of, newest_number
@@ -23,7 +24,7 @@ from crawlctl.pipeline.webdb.merge import update
 from crawlctl.pipeline.webdb.merge.update import advance_part
 from crawlctl.pipeline.webdb.part import open_part, part_in, with_parts, write_part
 from crawlctl.pipeline.webdb.records import Fresh, Kind, Outcome, encode
-from crawlctl.tests.pipeline.webdb.older_parts import without_new_counters
+from crawlctl.tests.pipeline.webdb.older_parts import without_extracts, without_new_counters
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -174,6 +175,25 @@ def test_a_round_writes_what_it_changes(tmp_path: Path) -> None:
     after = advanced(store, made, {b"a.example http://a.example/new": Fresh(1)}, {})
     assert [layer.rows for layer in layers_of(after.files)] == [2000, 1]
     assert after.files_of(WEBDB)[0] == made.files_of(WEBDB)[0]
+
+
+def test_layers_of_older_releases_get_extracts_when_they_are_merged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(update, "_most_look_ups", look_all_up)
+    store = LocalStore(tmp_path)
+
+    def pages(name: str, count: int) -> dict[bytes, Fresh]:
+        return {b"a.example http://a.example/%s%04d" % (name.encode(), n): Fresh(1) for n in range(count)}
+
+    made = without_extracts(indexed(advanced(store, create_crawl(store, 1), pages("a", 200), {})))
+    assert extract_of(part_in(store, made.files)) is None
+    made = indexed(advanced(store, made, pages("b", 100), {}))
+    assert extract_of(part_in(store, made.files)) is None, "the older layer is as it was"
+    made = advanced(store, made, pages("c", 1), {})
+    assert [layer.rows for layer in layers_of(made.files)] == [300, 1]
+    assert extract_of(part_in(store, made.files)) is not None
+    assert set(table_of(store, made)) == {*pages("a", 200), *pages("b", 100), *pages("c", 1)}
 
 
 def test_a_round_that_changes_nothing_writes_nothing(tmp_path: Path) -> None:
