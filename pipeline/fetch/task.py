@@ -276,6 +276,7 @@ class _Task:
             partition=self.order.partition,
             partitions=self.order.partitions,
             is_of_a_seed=scope.is_of_a_seed,
+            extract=self.survey.extract,
         )
 
     def _page_reader(self, discovery: Discovery, sites: SiteBudgets) -> PageReader:

@@ -28,6 +28,7 @@ class Survey:
 
     def __init__(self, rows: PartRows, large: int, known: Known | None = None) -> None:
         self.known: Known = KnownUrls(2 * rows.records) if known is None else known
+        self.extract: PartExtract | None = None  # of the part, if there is one and `find` was called
         self.large_hosts: set[str] = set()  # hosts with at least `large` URLs
         self.hosts = KnownHosts()
         self._large = large
@@ -36,7 +37,7 @@ class Survey:
 
     def find(self, rows: PartRows, selection: Selection) -> None:
         """Find what `read` finds, with the extract of the part if there is one."""
-        extract = extract_of(rows.part)
+        self.extract = extract = extract_of(rows.part)
         if extract is None:
             self.read(rows, selection)
             return

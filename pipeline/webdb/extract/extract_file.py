@@ -18,18 +18,23 @@ their blocks. A file of arrays (formats/flat_arrays.py), with pages and checksum
     hosts             the names of the hosts with rows in the layer, one per line
     host_rows         the first row of each host
     host_urls, host_live      how many more URLs and live pages of each host the part has by this layer
+    folders           the names of the folders and parameter sets of each host, one per line
+    host_folders, host_bytes  how many names each host and the hosts before it have, and of how many bytes
+    folder_urls, folder_live  how many more URLs and live pages they have by this layer
     unsettled         keys of pages whose change the next review looks at again, one per line
 
-Columns of differences (`replaced_dues`, `host_urls`, `host_live`) of all layers add up to those of the part.
-Hashes are the first 8 bytes of BLAKE2b (urls/hosts.py). A due time after 2106 counts as one in 2106.
+Columns of differences (`replaced_dues`, `host_urls`, `host_live`, `folder_urls`, `folder_live`) of all layers
+add up to those of the part. Hashes are the first 8 bytes of BLAKE2b (urls/hosts.py). A due time after 2106
+counts as one in 2106.
 
 Layers of older releases have no extract. Then a part is read as a whole, until its oldest layer is written
-again with newer ones.
+again with newer ones. So it is, too, if an extract has another version than VERSION.
 """
 
 from __future__ import annotations
 
 import time
+from bisect import bisect_left
 from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -41,6 +46,7 @@ from crawlctl.pipeline.formats.flat_arrays import FlatArrays, write_flat_arrays
 from crawlctl.pipeline.state.kinds import WEBDB
 from crawlctl.pipeline.state.manifest import file_entry, open_whole
 from crawlctl.pipeline.urls.hosts import host_in_key, host_ranges, stable_digest, webdb_key
+from crawlctl.pipeline.webdb.extract.folder_counts import FolderCounts
 from crawlctl.pipeline.webdb.packed import STATUS, leading_columns, plain_signature
 from crawlctl.pipeline.webdb.records import LIVE, Status, decode_entry
 
@@ -56,6 +62,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
     Arrays = dict[str, NDArray[Any]]
 
+VERSION = 1
 LATEST = (1 << 32) - 1
 _DEEPEST = (1 << 16) - 1
 _LIVE_OR_DUPLICATE = (*map(int, LIVE), int(Status.DUPLICATE))
@@ -83,6 +90,7 @@ class ExtractBuilder:
         self._host_rows: dict[bytes, int] = {}
         self._host_urls: Counter[bytes] = Counter()
         self._host_live: Counter[bytes] = Counter()
+        self._folders = FolderCounts()
         self._unsettled: list[bytes] | None = None
 
     def add(
@@ -97,6 +105,7 @@ class ExtractBuilder:
             self._host_rows.setdefault(host, self._count + start)
             self._host_urls[host] += end - start
             self._host_live[host] += int(is_live[start:end].sum())
+        self._folders.add(keys, is_live)
         for row in np.flatnonzero(np.isin(found.statuses, _LIVE_OR_DUPLICATE)).tolist():
             with suppress(CorruptFile):  # whoever reads the row is told
                 self._relate(self._count + row, values[row])
@@ -123,6 +132,7 @@ class ExtractBuilder:
         self._replaced.append(np.clip(columns.due, 0, LATEST))
         self._host_urls.subtract(host_in_key(key) for key, _ in older)
         self._host_live.subtract(host_in_key(key) for key, value in older if value[STATUS] in LIVE)
+        self._folders.add([key for key, _ in older], np.isin(columns.statuses, _LIVE_OR_DUPLICATE[:-1]), -1)
 
     def leave_unsettled(self, keys: Iterable[bytes]) -> None:
         """Remember the pages that the next review looks at again; without this call it looks at all pages."""
@@ -135,12 +145,13 @@ class ExtractBuilder:
         for host in self._host_rows:
             self._host_urls[host] = sum(one.get(host, 0) for one in sums)
             self._host_live[host] = sum(one.get(host, 0) for one in live)
+        self._folders.sum_up([one.folders() for one in group])
         more = [*(dues for _, dues, _, _ in self._columns), *(one.read("replaced_dues") for one in group)]
         self._replaced = [without(_joined(more, np.int64), [one.read("dues") for one in group])]
 
     def write(self, store: Store, name: str, partition: int, block_ends: Sequence[int]) -> FileEntry:
         """Write the extract of a layer whose blocks end at these rows."""
-        facts = {"ready": 0, "settled": self._unsettled is not None}
+        facts = {"version": VERSION, "ready": 0, "settled": self._unsettled is not None}
         arrays = self._arrays(facts)
         arrays["block_ends"] = np.array(block_ends, np.uint32)
         with store.write(name) as sink:
@@ -168,7 +179,19 @@ class ExtractBuilder:
             "host_rows": np.array(list(self._host_rows.values()), np.uint32),
             "host_urls": np.array([self._host_urls[host] for host in hosts], np.int32),
             "host_live": np.array([self._host_live[host] for host in hosts], np.int32),
+            **self._folder_columns(hosts),
             "unsettled": _lines(self._unsettled or ()),
+        }
+
+    def _folder_columns(self, hosts: Sequence[bytes]) -> Arrays:
+        found = [self._folders.of_host(host) for host in hosts]
+        names = ["".join(f"{name}\n" for name, _, _ in one).encode("ascii") for one in found]
+        return {
+            "folders": np.frombuffer(b"".join(names), np.uint8),
+            "host_folders": np.cumsum(np.array([len(one) for one in found], np.uint32), dtype=np.uint32),
+            "host_bytes": np.cumsum(np.array([len(one) for one in names], np.uint64), dtype=np.uint64),
+            "folder_urls": np.array([urls for one in found for _, urls, _ in one], np.int32),
+            "folder_live": np.array([live for one in found for _, _, live in one], np.int32),
         }
 
     def _order(self, dues: Numbers, scores: NDArray[np.float64], depths: Numbers) -> tuple[Numbers, int]:
@@ -216,6 +239,8 @@ class LayerExtract(FlatArrays):
     def __init__(self, store: Store, entry: FileEntry) -> None:
         super().__init__(open_whole(store, entry), store.locate(entry.name))
         self._kept: dict[str, NDArray[Any]] = {}
+        self._host_names: list[bytes] | None = None
+        self.version = int(self.facts.get("version", 0))
         self.ready = int(self.facts.get("ready", 0))
         self.is_settled = bool(self.facts.get("settled"))
 
@@ -243,10 +268,31 @@ class LayerExtract(FlatArrays):
         found: Numbers = self.whole(rows)[np.repeat(starts, counts) + steps].astype(np.int64)
         return found
 
+    def folders(self) -> dict[bytes, dict[str, tuple[int, int]]]:
+        """Return how many more URLs and live pages each folder and parameter set of each host has."""
+        return {name: self.folders_of(number) for number, name in enumerate(self.host_names)}
+
+    def folders_of(self, host: int) -> dict[str, tuple[int, int]]:
+        """Return these counts of a host, which is given by its number."""
+        (first, stop), (start, end) = (
+            (int(ends[host - 1]) if host else 0, int(ends[host]))
+            for ends in (self.whole("host_folders"), self.whole("host_bytes"))
+        )
+        names = self.read("folders", start, end).tobytes().decode("ascii").split("\n")[:-1]
+        counts = (self.read(column, first, stop).tolist() for column in ("folder_urls", "folder_live"))
+        return dict(zip(names, zip(*counts, strict=True), strict=True))
+
     @property
     def host_names(self) -> list[bytes]:
-        """The names of the hosts with rows in the layer."""
-        return self.lines("hosts")
+        """The names of the hosts with rows in the layer, in key order."""
+        if self._host_names is None:
+            self._host_names = self.lines("hosts")
+        return self._host_names
+
+    def number_of_host(self, name: bytes) -> int | None:
+        """Return the number of a host, None if it has no rows in the layer."""
+        at = bisect_left(self.host_names, name)
+        return at if at < len(self.host_names) and self.host_names[at] == name else None
 
     def lines(self, name: str) -> list[bytes]:
         """Return the names in an array of lines."""

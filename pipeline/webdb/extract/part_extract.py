@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from crawlctl.pipeline.webdb.extract.extract_file import LayerExtract, hashed
+from crawlctl.pipeline.webdb.extract.extract_file import VERSION, LayerExtract, hashed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -36,9 +36,15 @@ class HostCount(NamedTuple):
 
 
 def extracts_of(store: Store, layers: Sequence[Layer]) -> list[LayerExtract] | None:
-    """Return the extracts of layers, the oldest first; None if one of them has none."""
-    entries = [layer.extract for layer in layers]
-    return None if None in entries else [LayerExtract(store, entry) for entry in entries if entry]
+    """Return the extracts of layers, the oldest first; None if one of them has none of this version."""
+    found = [_extract_in(store, layer) for layer in layers]
+    known = [extract for extract in found if extract]
+    return known if len(known) == len(found) else None
+
+
+def _extract_in(store: Store, layer: Layer) -> LayerExtract | None:
+    found = LayerExtract(store, layer.extract) if layer.extract else None
+    return found if found and found.version == VERSION else None
 
 
 def extract_of(part: WebDbPart | None) -> PartExtract | None:
@@ -51,8 +57,7 @@ def unsettled_in(part: WebDbPart | None) -> list[bytes] | None:
     """Return the keys of the pages that the next review looks at again; None means all pages."""
     if part is None:
         return []
-    newest = part.layers[-1].extract
-    found = LayerExtract(part.store, newest) if newest else None
+    found = _extract_in(part.store, part.layers[-1])
     return found.lines("unsettled") if found and found.is_settled else None
 
 
@@ -113,6 +118,27 @@ class PartExtract:
                     counts[name] = counts.get(name, 0) + count
         for name in sorted(urls):
             yield HostCount(name, urls[name], live[name])
+
+    def host(self, name: bytes) -> HostCount:
+        """Return how many URLs and live pages of a host the part has."""
+        urls = live = 0
+        for layer in self.layers:
+            at = layer.number_of_host(name)
+            if at is not None:
+                urls += int(layer.whole("host_urls")[at])
+                live += int(layer.whole("host_live")[at])
+        return HostCount(name, urls, live)
+
+    def folders_of(self, host: bytes) -> dict[str, tuple[int, int]]:
+        """Return the URLs and live pages of each folder and parameter set of a host."""
+        sums: dict[str, tuple[int, int]] = {}
+        for layer in self.layers:
+            at = layer.number_of_host(host)
+            if at is not None:
+                for name, (urls, live) in layer.folders_of(at).items():
+                    before = sums.get(name, (0, 0))
+                    sums[name] = before[0] + urls, before[1] + live
+        return {name: counts for name, counts in sums.items() if counts != (0, 0)}
 
 
 class KnownKeys:

@@ -55,6 +55,14 @@ def test_a_part_without_extracts_has_none(store: LocalStore) -> None:
     assert extract_of(None) is None
 
 
+def test_an_extract_of_another_version_is_not_used(
+    store: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = part_in(store, written(store, []))
+    monkeypatch.setattr("crawlctl.pipeline.webdb.extract.part_extract.VERSION", 2)
+    assert extract_of(part) is None and unsettled_in(part) is None
+
+
 def test_damage_is_told(store: LocalStore, tmp_path: Path) -> None:
     entry = next(entry for entry in written(store) if entry.name.endswith(EXTRACT))
     path = tmp_path / entry.name
