@@ -125,7 +125,7 @@ class PartRows:
         partition: int,
         own_work: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        self._own_work = own_work
+        self.own_work = own_work
         self._part = open_part(store, snapshot, partition)
         self.records = sum(entry.records for entry in snapshot.files_of(WEBDB, partition))
         self.name = self._part.name if self._part else WEBDB
@@ -142,12 +142,12 @@ class PartRows:
     def of_host(self, host: str) -> Iterator[tuple[bytes, bytes]]:
         """Yield the keys and packed entries of a host."""
         if self._part is not None:
-            with self._own_work():
+            with self.own_work():
                 yield from self._part.of_host(host)
 
     def get(self, key: bytes) -> bytes | None:
         """Return the packed entry of a key."""
-        with self._own_work():
+        with self.own_work():
             return None if self._part is None else self._part.packed(key)
 
 

@@ -100,7 +100,7 @@ class SiteBudgets:
 
     def _load_counts(self, host: str, extract: PartExtract) -> None:
         name = host.encode("ascii")
-        folders = extract.folders_of(name)
-        of_host = extract.host(name)
+        with self._rows.own_work():
+            folders, of_host = extract.folders_of(name), extract.host(name)
         groups = ((folder, urls, live) for folder, (urls, live) in folders.items())
         self._budgets.load(host, of_host.urls, of_host.live, groups)
