@@ -1,14 +1,15 @@
-"""A run that fetches one page, on crawls of several sizes: CPU time by step, and bytes written.
+"""A run that fetches one page or a few, on crawls of several sizes: CPU time by step, and bytes written.
 
     python bench/bench_growth.py --web FOLDER [--pages 3000] [--documents 0] [--urls 0 1000000] [--runs 3]
-                                 [--cron RUNS PAGES] [--keep FOLDER]
+                                 [--fetch 1] [--cron RUNS PAGES] [--keep FOLDER]
 
 The web is docweb (see bench_docweb.py). A store is made by a crawl of --pages pages, with ranks and duplicate
 groups at its end. Then copies of these pages are added until it has --documents documents: on other hosts,
 each with a few other words, as runs of a round with their outcomes. 0 adds none. Then made-up URLs on the
 same hosts are added until it knows --urls URLs: as discoveries, by the WebDB merge of a round. 0 adds none.
-On each store, `crawlctl run --pages 1` fetches one new page, --runs times. With --cron, a new crawl is run
-RUNS times instead, PAGES pages each time. With --keep, stores are kept in that folder and used again.
+On each store, `crawlctl run --pages 1` fetches one new page, --runs times; with --fetch another number of
+pages. With --cron, a new crawl is run RUNS times instead, PAGES pages each time. With --keep, stores are kept
+in that folder and used again.
 
 CPU is that of the process tree, start-up included. Steps are those of the crawl's history; `start` is what is
 in no step: the interpreter, imports, the end of the command. `dictionary` is what it would cost to write the
@@ -98,6 +99,7 @@ def main() -> None:
     )
     parser.add_argument("--urls", type=int, nargs="+", default=[0], help="known URLs of each store")
     parser.add_argument("--runs", type=int, default=3, help="runs of one page on each store")
+    parser.add_argument("--fetch", type=int, default=1, help="pages that each run fetches")
     parser.add_argument("--keep", type=Path, help="a folder for the stores, which are used again")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -112,7 +114,7 @@ def main() -> None:
                 return
             sizes = [Size(arguments.pages, arguments.documents, urls) for urls in arguments.urls]
             for size in (Size(1, 0, 0), *sizes):
-                compare(folder, made_store(folder, stores, size), arguments.runs)
+                compare(folder, made_store(folder, stores, size), arguments.runs, arguments.fetch)
 
 
 def cron_runs(folder: Path, runs: int, pages: int) -> None:
@@ -128,13 +130,13 @@ def cron_runs(folder: Path, runs: int, pages: int) -> None:
     print(f"the last run costs {costs[-1].cpu['all'] / costs[1].cpu['all']:.2f} times the second")
 
 
-def compare(folder: Path, made: Path, runs: int) -> None:
+def compare(folder: Path, made: Path, runs: int, pages: int) -> None:
     """Run on a copy of a store, and print the median and the spread of each figure."""
     store = LocalStore(folder / "copy")
     shutil.copytree(made, store.root)
     snapshot = load_current(store)
     size = f"{documents_of(store):9,}{sum(entry.records for entry in snapshot.files_of(WEBDB)):11,}"
-    costs = [one_run(folder, store, 1) for _ in range(runs)]
+    costs = [one_run(folder, store, pages) for _ in range(runs)]
     print(size + "".join(f"{median(cost.cpu[step] for cost in costs):11.2f}" for step in STEPS))
     for name, choose in (("least", min), ("most", max)):
         figures = "".join(f"{choose(cost.cpu[step] for cost in costs):11.2f}" for step in STEPS)

@@ -79,6 +79,7 @@ COVERED_BY = {
     "pipeline/duplicates/order": "jobs/test_group_duplicates",
     "pipeline/duplicates/sketch_rows": "pipeline/duplicates/test_pairs",
     "pipeline/errors": "pipeline/test_orders",
+    "pipeline/formats/flat_arrays": "pipeline/rank/graph/test_array_file",
     "pipeline/fetch/loop/answer_handler": "pipeline/fetch/test_task",
     "pipeline/fetch/loop/fetch_loop": "pipeline/fetch/loop/test_round_tail",
     "pipeline/fetch/loop/task_tools": "pipeline/fetch/test_task",

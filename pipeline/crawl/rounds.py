@@ -28,7 +28,7 @@ from crawlctl.pipeline.crawl.round_plan import plan_round
 from crawlctl.pipeline.crawl.round_steps import fetch, kept_files, merge_webdb
 from crawlctl.pipeline.crawl.seeding import add_seeds
 from crawlctl.pipeline.crawl.upkeep.collecting import collect_after_run
-from crawlctl.pipeline.duplicates.order import are_grouped
+from crawlctl.pipeline.duplicates.order import is_grouping_due
 from crawlctl.pipeline.fetch.save.run_buffer import REACHED, REQUESTS
 from crawlctl.pipeline.state.journal import (
     FETCH,
@@ -204,10 +204,9 @@ class _Driver:
             rank_crawl(self._crawl)
 
     def group_if_due(self) -> None:
-        """Group near duplicates if the index or the ranks have changed since they were grouped."""
-        before = self._crawl.snapshot
-        wanted = self._work.config.index.group_duplicates
-        if wanted and are_grouped(self._store, before.files):
+        """Group near duplicates if enough of the index or the ranks have changed since they were grouped."""
+        before, settings = self._crawl.snapshot, self._work.config.index
+        if settings.group_duplicates and not is_grouping_due(self._store, before.files, settings.group_share):
             return
         with self._crawl.times.step("groups"):
             files = with_groups(self._work, before.files, before.round)

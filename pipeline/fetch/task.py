@@ -162,7 +162,8 @@ class _Task:
             done=self.adopted.done,
             shares=self.adopted.shares,
         )
-        self.survey.read(self.rows, selection)
+        with self.heartbeat.own_work():
+            self.survey.find(self.rows, selection)
         return selection.finish()
 
     def done_before(self) -> Progress:
@@ -275,6 +276,7 @@ class _Task:
             partition=self.order.partition,
             partitions=self.order.partitions,
             is_of_a_seed=scope.is_of_a_seed,
+            extract=self.survey.extract,
         )
 
     def _page_reader(self, discovery: Discovery, sites: SiteBudgets) -> PageReader:

@@ -81,9 +81,13 @@ class _Purge:
             return
         layers = self._snapshot.files_of(WEBDB, self._partition)
         self._dropped += (entry.name for entry in layers)
-        numbers = {"partition": self._partition, "round_number": self._snapshot.round}
-        rows, number = self._kept_rows(), newest_number(layers) + 1
-        self._written += write_part(self._store, rows, **numbers, number=number)
+        self._written += write_part(
+            self._store,
+            self._kept_rows(),
+            partition=self._partition,
+            round_number=self._snapshot.round,
+            number=newest_number(layers) + 1,
+        )
 
     def _blocks(self) -> Iterator[Rows]:
         part = open_part(self._store, self._snapshot, self._partition)

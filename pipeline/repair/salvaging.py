@@ -69,9 +69,9 @@ def _salvage_part(store: Store, part: Sequence[FileEntry], round_number: int) ->
     layers = layers_of(part, store.uri)
     sources = (_opened(store, layer.data) for layer in layers)
     rows = overlaid([_rising(source) for source in sources if source is not None])
-    numbers = {"partition": part[0].partition, "round_number": round_number}
     blocks = ((block.keys, block.values) for block in rows)
-    return write_part(store, blocks, **numbers, number=layers[-1].number + 1)
+    number = layers[-1].number + 1
+    return write_part(store, blocks, partition=part[0].partition, round_number=round_number, number=number)
 
 
 def _rising(source: RangedSource) -> Iterator[Block]:

@@ -77,6 +77,18 @@ class UrlBudgets:
         """Count a URL that an earlier round has taken."""
         self._count(host_of(url), url)
 
+    def load(self, host: str, urls: int, useful: int, groups: Iterable[tuple[str, int, int]]) -> None:
+        """Count all URLs of a host that earlier rounds have taken, given as counts of its groups."""
+        counts = self._hosts.setdefault(host, _HostCounts())
+        counts.all.urls += urls
+        counts.all.useful += useful
+        for group, of_group, useful_ones in groups:
+            if "?" in group or group.count("/") <= self._settings.prefix_segments + 1:
+                known = self._room > 0 or group in counts.groups
+                counter = self._counter(counts, group if known else _OTHERS)
+                counter.urls += of_group
+                counter.useful += useful_ones
+
     def useful(self, url: str) -> None:
         """Record that a URL that was counted before gave a useful page."""
         counts = self._hosts[host_of(url)]
@@ -130,32 +142,37 @@ class UrlBudgets:
         counts = self._hosts.setdefault(host, _HostCounts())
         counts.all.urls += 1
         for group in self._counted(counts, url):
-            if group not in counts.groups:
-                self._room -= _bytes(group)
-                counts.groups[group] = _Count()
-                path, mark, _ = group.partition("?")
-                if mark:
-                    counts.sets_of_path[path] = counts.sets_of_path.get(path, 0) + 1
-            counts.groups[group].urls += 1
+            self._counter(counts, group).urls += 1
+
+    def _counter(self, counts: _HostCounts, group: str) -> _Count:
+        if group not in counts.groups:
+            self._room -= _bytes(group)
+            counts.groups[group] = _Count()
+            path, mark, _ = group.partition("?")
+            if mark:
+                counts.sets_of_path[path] = counts.sets_of_path.get(path, 0) + 1
+        return counts.groups[group]
 
     def _counted(self, counts: _HostCounts, url: str) -> Iterable[str]:
         """Return the folders and the parameter set of a URL; if memory is used up, new ones share a name."""
-        groups = self._groups(url)
+        groups = groups_of(url, self._settings.prefix_segments)
         if self._room > 0:
             return groups
         return dict.fromkeys(group if group in counts.groups else _OTHERS for group in groups)
 
-    def _groups(self, url: str) -> Iterator[str]:
-        path, _, query = url[url.index("/", 8) :].partition("?")
-        end = 0
-        for _ in range(self._settings.prefix_segments):
-            end = path.find("/", end + 1)
-            if end < 0:
-                break
-            yield path[: end + 1]
-        if query:
-            names = {parameter.partition("=")[0] for parameter in query.split("&")}
-            yield f"{path}?{'&'.join(sorted(names))}"
+
+def groups_of(url: str, segments: int) -> Iterator[str]:
+    """Yield the folders of a URL, of at most `segments` segments, then its parameter set if it has one."""
+    path, _, query = url[url.index("/", 8) :].partition("?")
+    end = 0
+    for _ in range(segments):
+        end = path.find("/", end + 1)
+        if end < 0:
+            break
+        yield path[: end + 1]
+    if query:
+        names = {parameter.partition("=")[0] for parameter in query.split("&")}
+        yield f"{path}?{'&'.join(sorted(names))}"
 
 
 def _bytes(group: str) -> int:

@@ -22,6 +22,8 @@ from crawlctl.pipeline.state import kinds
 # The two files of a MapFile.
 DATA = "data"
 INDEX = "index"
+# The file beside them in a layer of the WebDB (webdb/extract).
+EXTRACT = "extract"
 # The key of the kind in the header of a SequenceFile; with it `crawlctl dump` needs no manifest.
 KIND_KEY = "crawlctl.kind"
 

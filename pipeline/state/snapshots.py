@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.store.base import Store
 
-# 2: `made_by`, since releases that read 1 refuse fields they do not know; 3: WebDB parts of several layers.
-FORMAT_VERSION = 3
+# 2: `made_by`, since releases that read 1 refuse fields they do not know; 3: WebDB parts of several layers;
+# 4: extracts beside these layers.
+FORMAT_VERSION = 4
 # how often reading the newest snapshot is tried; a try fails only if a commit and a gc come in between
 LOOKS = 5
 

@@ -32,11 +32,12 @@ from crawlctl.pipeline.webdb.packed import leading_columns
 from crawlctl.pipeline.webdb.records import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
+    from crawlctl.pipeline.webdb.extract.part_extract import PartExtract
     from crawlctl.pipeline.webdb.layers.changes import Changed
 
 HOSTS = "hosts"
@@ -146,7 +147,7 @@ class Census:
     def counters(self) -> dict[str, int]:
         """Return the counters of all rows by name; statuses that do not occur are left out."""
         statuses = _named(self._statuses, self._name)
-        return {**statuses, HOSTS: self._hosts, **self._due.counters(), **self._seed_counters()}
+        return {**statuses, HOSTS: self._hosts, **_due_counters(self._due.ranges()), **self._seed_counters()}
 
     def _seed_counters(self) -> dict[str, int]:
         if self._seed_hosts > MAX_SEED_HOSTS:
@@ -167,11 +168,18 @@ class OldHosts(Protocol):
 class NextCensus:
     """Counts a part by its difference from the part before, whose counters are `before`.
 
-    Changed rows come in key order. `now` decides only how due times are divided into ranges.
+    Changed rows come in key order. `now` decides only how due times are divided into ranges. With the extract
+    of the part before, the entries that are kept need not be counted.
     """
 
     def __init__(
-        self, before: Mapping[str, int], old: OldHosts, name: str = "webdb", now: float | None = None
+        self,
+        before: Mapping[str, int],
+        old: OldHosts,
+        name: str = "webdb",
+        now: float | None = None,
+        *,
+        extract: PartExtract | None = None,
     ) -> None:
         import numpy as np
 
@@ -182,6 +190,9 @@ class NextCensus:
         for status in Status:
             self._statuses[status] = before.get(status.name.lower(), 0)
         self._due = _DueTimes(int(time.time() if now is None else now))
+        self._extract = extract
+        self._gone: list[NDArray[np.int64]] = []  # the old due times of changed rows, and the new ones
+        self._new: list[NDArray[np.int64]] = []
         self._hosts = before.get(HOSTS, 0)
         self._host = b""
         self._all_listed = seed_hosts(before) is not None
@@ -198,8 +209,12 @@ class NextCensus:
         self.new += len(changed.keys) - len(known)
         self._statuses += np.bincount(new.statuses, minlength=256)
         self._statuses -= np.bincount(old.statuses, minlength=256)
-        self._due.add(new.due)
-        self._due.add(leading_columns(changed.kept, self._name).due)
+        if self._extract is None:
+            self._due.add(new.due)
+            self._due.add(leading_columns(changed.kept, self._name).due)
+        else:
+            self._gone.append(old.due)
+            self._new.append(new.due)
         self._count_hosts(changed)
         gained = Counter(host_of_key(changed.keys[row]) for row in new.seeds.tolist())
         gained.subtract(host_of_key(changed.keys[known[row]]) for row in old.seeds.tolist())
@@ -227,7 +242,18 @@ class NextCensus:
         if self._all_listed and self._seed_hosts <= MAX_SEED_HOSTS:
             found |= {_SEED + host: count for host, count in self._seeds.items() if count}
         statuses = _named(self._statuses, self._name)
-        return {**statuses, HOSTS: self._hosts, **self._due.counters(), **found}
+        return {**statuses, HOSTS: self._hosts, **_due_counters(self._ranges()), **found}
+
+    def _ranges(self) -> Iterable[DueRange]:
+        if self._extract is None:
+            return self._due.ranges()
+        import numpy as np
+
+        from crawlctl.pipeline.webdb.extract.due_totals import DueTotals
+
+        gone, new = (np.concatenate([np.zeros(0, np.int64), *some]) for some in (self._gone, self._new))
+        found = DueTotals.after(self._extract, gone, new).ranges(self._due.bounds)
+        return (DueRange(*span) for span in found)
 
 
 def _named(statuses: NDArray[np.int64], name: str) -> dict[str, int]:
@@ -238,6 +264,11 @@ def _named(statuses: NDArray[np.int64], name: str) -> dict[str, int]:
         }
     except ValueError as err:
         raise CorruptFile(name, 0, f"not a WebDB part ({err})") from err
+
+
+def _due_counters(ranges: Iterable[DueRange]) -> dict[str, int]:
+    """Return the number of entries by the name of their range."""
+    return {f"due {span.first}-{span.last}": span.entries for span in ranges}
 
 
 class _DueTimes:
@@ -264,9 +295,11 @@ class _DueTimes:
                 self._lasts[number] = max(self._lasts[number], due[end - 1])
             start = end
 
-    def counters(self) -> dict[str, int]:
-        """Return the number of entries by the name of their range."""
-        return {f"due {span.first}-{span.last}": span.entries for span in self.ranges()}
+    @property
+    def bounds(self) -> list[int]:
+        """The last time of each range but the last."""
+        found: list[int] = self._bounds.tolist()
+        return found
 
     def ranges(self) -> list[DueRange]:
         """Return the ranges that have entries."""

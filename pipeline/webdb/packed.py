@@ -82,6 +82,7 @@ _LEADING_TYPES = [
     *(("score head", "u1"), ("score", ">f8"), ("depth", "u1")),
 ]
 _LATEST = (1 << 63) - 1
+_FIRST_LONG = 1 << 7  # numbers from here on take more than the one byte of a usual depth
 
 _pack_float = Struct(">d").pack
 _status = itemgetter(STATUS)
@@ -144,11 +145,18 @@ def statuses(values: Iterable[bytes], name: str = "webdb", offset: int = 0) -> b
 
 
 class LeadingColumns(NamedTuple):
-    """The first fields of many entries: statuses, due times, and the row numbers of the seeds (depth 0)."""
+    """The first fields of many entries."""
 
     statuses: NDArray[np.uint8]
     due: NDArray[np.int64]
-    seeds: NDArray[np.intp]
+    scores: NDArray[np.float64]
+    depths: NDArray[np.int64]
+
+    @property
+    def seeds(self) -> NDArray[np.intp]:
+        """The row numbers of the seeds."""
+        found: NDArray[np.intp] = (self.depths == 0).nonzero()[0]
+        return found
 
 
 def leading_columns(values: Sequence[bytes], name: str = "webdb", offset: int = 0) -> LeadingColumns:
@@ -160,12 +168,14 @@ def leading_columns(values: Sequence[bytes], name: str = "webdb", offset: int = 
     if len(leading) != len(values) * (_LEADING.stop - _LEADING.start):
         raise CorruptFile(name, offset, "a value too short for a WebDB entry")
     columns = np.frombuffer(leading, _LEADING_TYPES)
-    due, is_seed = columns["due"].astype(np.int64), columns["depth"] == 0
+    due, depths = columns["due"].astype(np.int64), columns["depth"].astype(np.int64)
+    scores = columns["score"].astype(np.float64)
     is_usual = (columns["due head"] == _HEAD_OF_32_BITS) & (columns["score head"] == _HEAD_OF_FLOAT)
-    for row in np.flatnonzero(~is_usual).tolist():
+    for row in np.flatnonzero(~is_usual | (depths >= _FIRST_LONG)).tolist():
         fields = leading_fields(values[row], name, offset)
-        due[row], is_seed[row] = min(fields.next_due, _LATEST), fields.depth == 0
-    return LeadingColumns(columns["status"], due, np.flatnonzero(is_seed))
+        due[row], scores[row] = min(fields.next_due, _LATEST), fields.score
+        depths[row] = min(fields.depth, _LATEST)
+    return LeadingColumns(columns["status"], due, scores, depths)
 
 
 def due_mark(now: int) -> bytes:

@@ -1,6 +1,6 @@
 """The part of the WebDB of one partition: one or more layers (layers/layer.py), which are read as one table.
 
-A layer is a MapFile, which is two files of a store.
+A layer is a MapFile, which is two files of a store, and an extract beside it (extract/extract_file.py).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader, MapFileWriter
 from crawlctl.pipeline.state.kinds import WEBDB
-from crawlctl.pipeline.state.layout import DATA, INDEX, KIND_KEY, data_name
+from crawlctl.pipeline.state.layout import DATA, EXTRACT, INDEX, KIND_KEY, data_name
 from crawlctl.pipeline.state.manifest import FileEntry, file_entry
 from crawlctl.pipeline.urls.hosts import host_of, key_bounds, partition_of, url_of_key, webdb_key
 from crawlctl.pipeline.webdb.census import Census
@@ -29,7 +29,12 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.formats.sequencefile.block_body import Block
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.webdb.extract.extract_file import ExtractBuilder
     from crawlctl.pipeline.webdb.records import Rows
+
+# A block of a layer has about a thousand rows: a round inflates a block for each row that it reads.
+BLOCK_BYTES = 128 << 10
+_HELD_BLOCKS = 32
 
 
 class WebDbPart:
@@ -37,14 +42,34 @@ class WebDbPart:
 
     def __init__(self, store: Store, layers: Sequence[Layer]) -> None:
         self.name = _name(store, layers)  # used in error messages
+        self.store = store
         self.layers = tuple(layers)  # the oldest first
         self._rows = [
             MapFileReader(store.open(layer.data.name), store.open(layer.index.name)) for layer in layers
         ]
+        self._held: dict[tuple[int, int], Block] = {}  # whole blocks by layer and number
+
+    @property
+    def urls(self) -> int:
+        """The number of URLs."""
+        return sum(layer.data.records for layer in self.layers)
 
     def blocks(self) -> Iterator[Block]:
         """Yield all rows in key order, in batches."""
         return overlaid([layer.blocks() for layer in self._rows])
+
+    def block(self, layer: int, number: int) -> Block:
+        """Return a block of a layer, both given by number; the last blocks are kept."""
+        found = self._held.get((layer, number))
+        if found is None:
+            if len(self._held) >= _HELD_BLOCKS:
+                del self._held[next(iter(self._held))]
+            found = self._held[layer, number] = self._rows[layer].block_number(number)
+        return found
+
+    def packed_in(self, layer: int, key: bytes) -> bytes | None:
+        """Return the packed entry of a key in one layer, None if the layer does not have it."""
+        return self._rows[layer].get(key)
 
     def packed(self, key: bytes) -> bytes | None:
         """Return the packed entry of a WebDB key, None if the part does not have it."""
@@ -100,10 +125,15 @@ class PartRows:
         partition: int,
         own_work: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        self._own_work = own_work
+        self.own_work = own_work
         self._part = open_part(store, snapshot, partition)
         self.records = sum(entry.records for entry in snapshot.files_of(WEBDB, partition))
         self.name = self._part.name if self._part else WEBDB
+
+    @property
+    def part(self) -> WebDbPart | None:
+        """The part of the partition."""
+        return self._part
 
     def blocks(self) -> Iterator[Block]:
         """Return all rows, many at a time."""
@@ -112,12 +142,12 @@ class PartRows:
     def of_host(self, host: str) -> Iterator[tuple[bytes, bytes]]:
         """Yield the keys and packed entries of a host."""
         if self._part is not None:
-            with self._own_work():
+            with self.own_work():
                 yield from self._part.of_host(host)
 
     def get(self, key: bytes) -> bytes | None:
         """Return the packed entry of a key."""
-        with self._own_work():
+        with self.own_work():
             return None if self._part is None else self._part.packed(key)
 
 
@@ -145,29 +175,52 @@ def lookup(store: Store, snapshot: Snapshot, url: str) -> WebEntry | None:
 
 
 def write_part(
-    store: Store, blocks: Iterable[Rows], *, partition: int, round_number: int, number: int = 1
+    store: Store,
+    blocks: Iterable[Rows],
+    *,
+    partition: int,
+    round_number: int,
+    number: int = 1,
+    unsettled: Iterable[bytes] | None = None,
 ) -> tuple[FileEntry, ...]:
     """Write rows, given in key order, as the only layer of a part; without rows no files are written.
 
     `number` is the number of the layer. If the index must read the rows again, it is greater than the numbers
-    of all old layers; otherwise it is the greatest of these numbers.
+    of all old layers; otherwise it is the greatest of these numbers. `unsettled` are the keys of the pages
+    that the next review looks at again; None means all pages.
     """
-    census = Census()
-    rows = write_layer(store, _counted(blocks, census), partition=partition, round_number=round_number)
-    if rows is None:
+    from crawlctl.pipeline.webdb.extract.extract_file import ExtractBuilder
+
+    census, extract = Census(), ExtractBuilder()
+    if unsettled is not None:
+        extract.leave_unsettled(unsettled)
+    rows = _counted(blocks, census, extract)
+    layer = write_layer(store, rows, extract, partition=partition, round_number=round_number)
+    if layer is None:
         return ()
-    own = {ROWS: rows.data.records, LAYER: number, SINCE: 0}
-    return replace(rows.data, counters=own | census.counters()), rows.index
+    own = {ROWS: layer.data.records, LAYER: number, SINCE: 0}
+    return replace(layer, data=replace(layer.data, counters=own | census.counters())).files
 
 
-def _counted(blocks: Iterable[Rows], census: Census) -> Iterator[Rows]:
+def _counted(blocks: Iterable[Rows], census: Census, extract: ExtractBuilder) -> Iterator[Rows]:
     for keys, values in blocks:
         census.add(keys, values)
+        extract.add(keys, values)
         yield keys, values
 
 
-def write_layer(store: Store, blocks: Iterable[Rows], *, partition: int, round_number: int) -> Layer | None:
-    """Write rows, given in key order, as a layer without counters; return None if there are no rows."""
+def write_layer(
+    store: Store,
+    blocks: Iterable[Rows],
+    extract: ExtractBuilder | None,
+    *,
+    partition: int,
+    round_number: int,
+) -> Layer | None:
+    """Write rows, given in key order, as a layer without counters; return None if there are no rows.
+
+    `extract` has taken all rows when the iteration over `blocks` ends; None: the layer gets no extract.
+    """
     rows = iter(blocks)
     first = next(rows, None)
     if first is None:
@@ -176,12 +229,15 @@ def write_layer(store: Store, blocks: Iterable[Rows], *, partition: int, round_n
     with (
         store.write(f"{name}/{DATA}") as data,
         store.write(f"{name}/{INDEX}") as index,
-        MapFileWriter(data, index, metadata={KIND_KEY: WEBDB}) as layer,
+        MapFileWriter(data, index, metadata={KIND_KEY: WEBDB}, block_bytes=BLOCK_BYTES) as layer,
     ):
         for keys, values in chain((first,), rows):
             layer.extend(keys, values)
-    # The index file counts 0 records, so that the sum of the records of all files of a kind is right.
-    return Layer(file_entry(data, WEBDB, partition, layer.records), file_entry(index, WEBDB, partition))
+    # Only the data file counts records, so that the sum of the records of all files of a kind is right.
+    written = Layer(file_entry(data, WEBDB, partition, layer.records), file_entry(index, WEBDB, partition))
+    if extract is None:
+        return written
+    return replace(written, extract=extract.write(store, f"{name}/{EXTRACT}", partition, layer.block_ends))
 
 
 def with_parts(snapshot: Snapshot, parts: Iterable[FileEntry]) -> tuple[FileEntry, ...]:

@@ -12,6 +12,7 @@ from crawlctl.pipeline.config.settings import RunnerSettings
 from crawlctl.pipeline.duplicates.order import (
     GroupOrder,
     PartitionFiles,
+    is_grouping_due,
     partition_lines,
 )
 from crawlctl.pipeline.errors import ConfigError
@@ -24,6 +25,8 @@ from crawlctl.pipeline.index.segment.segment_files import COLUMNS, segments_of
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.orders import decode_order, encode_order
 from crawlctl.pipeline.runners.job import run_job
+from crawlctl.pipeline.state.kinds import RANKS
+from crawlctl.pipeline.state.layout import data_name
 from crawlctl.pipeline.state.manifest import FileEntry, decode_lines
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.text.likeness.fingerprint import fingerprint
@@ -125,6 +128,23 @@ def test_the_page_of_the_best_rank_represents_its_group(
         ranked += write_priors(store, {segment.name: priors}, partition=number, round_number=1)
     entries = grouped(store, (*index, *ranked), tmp_path, "inline")
     assert set(by_url(store, index, entries).values()) == {stable_hash(best)}
+
+
+def test_a_run_groups_when_enough_documents_were_not_compared_or_the_ranks_are_new(
+    store: LocalStore, index: tuple[FileEntry, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entries = grouped(store, index, tmp_path, "inline")
+    left = segments_of(index)[0]
+    some = tuple(entry for entry in entries if entry.partition != left.partition)
+    assert is_grouping_due(store, (*index, *some), 1.0), "a small index is grouped whenever it has changed"
+    monkeypatch.setattr("crawlctl.pipeline.duplicates.order.SMALL_INDEX", 0)
+    share = left.documents / len(TEXTS)
+    assert is_grouping_due(store, (*index, *some), share)
+    assert not is_grouping_due(store, (*index, *some), share + 0.01)
+    assert not is_grouping_due(store, (*index, *entries), 0.0)
+    ranks = FileEntry(RANKS, 0, data_name(RANKS, 0, 1), 0, 0, "0" * 64)
+    assert is_grouping_due(store, (*index, *entries, ranks), 1.0)
+    assert is_grouping_due(store, index, 1.0), "there are no groups yet"
 
 
 @pytest.mark.parametrize("kind", [GroupOrder, PartitionFiles])

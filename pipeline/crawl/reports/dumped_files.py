@@ -12,7 +12,7 @@ from crawlctl.pipeline.index.runs.run_files import HEADS
 from crawlctl.pipeline.index.words.word_table import WORDS
 from crawlctl.pipeline.state.entry_source import EntrySource
 from crawlctl.pipeline.state.kinds import SEGMENTS, WEBDB
-from crawlctl.pipeline.state.layout import DATA, INDEX
+from crawlctl.pipeline.state.layout import DATA, EXTRACT, INDEX
 from crawlctl.pipeline.store.open import open_store
 from crawlctl.pipeline.webdb.part import open_part
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.webdb.part import WebDbPart
 
 # Files of a table that are no SequenceFiles, or hold no records of it.
-_NO_RECORDS = tuple(f"/{name}" for name in (INDEX, HEADS, WORDS))
+_NO_RECORDS = tuple(f"/{name}" for name in (INDEX, EXTRACT, HEADS, WORDS))
 _SEGMENT_TABLES = ("docs", "links", "terms")  # tables that are also files of each segment
 
 

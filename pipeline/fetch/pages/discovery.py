@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.settings import ScopeSettings
     from crawlctl.pipeline.fetch.pages.discovered import DiscoveredUrls, Origin
-    from crawlctl.pipeline.fetch.select.known_urls import KnownUrls
+    from crawlctl.pipeline.fetch.select.known_urls import Known
     from crawlctl.pipeline.fetch.select.site_budgets import SiteBudgets
     from crawlctl.pipeline.scope.scope import Scope
     from crawlctl.pipeline.text.words.focus import Focus
@@ -72,7 +72,7 @@ class Discovery:
         settings: ScopeSettings,
         scope: Scope,
         sites: SiteBudgets,
-        known: KnownUrls,
+        known: Known,
         count: Callable[[str, int], None],
         *,
         focus: Focus | None = None,

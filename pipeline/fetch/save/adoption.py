@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.settings import SitemapSettings
     from crawlctl.pipeline.fetch.pages.lookalikes import Lookalikes
-    from crawlctl.pipeline.fetch.select.known_urls import KnownUrls
+    from crawlctl.pipeline.fetch.select.known_urls import Known
     from crawlctl.pipeline.politeness.host_state import HostState
     from crawlctl.pipeline.politeness.rules_memory import RuleMemory
     from crawlctl.pipeline.state.manifest import FileEntry
@@ -51,7 +51,7 @@ def adopt_runs(store: Store, round_number: int, partition: int) -> Adopted:
     return adopted
 
 
-def remember_runs(store: Store, adopted: Adopted, known: KnownUrls, lookalikes: Lookalikes) -> None:
+def remember_runs(store: Store, adopted: Adopted, known: Known, lookalikes: Lookalikes) -> None:
     """Add the URLs and the page texts that earlier attempts have saved to `known` and `lookalikes`."""
     for entry in adopted.files:
         if entry.kind == FRESH:

@@ -8,7 +8,7 @@ the limit of its page.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -21,6 +21,16 @@ _BITS_PER_URL = 16  # with two probes, one new URL in a hundred counts as known
 _MIN_BITS = 1 << 20
 _MAX_BITS = 1 << 28  # 32 MB
 _SECOND_HASH = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Known(Protocol):
+    """The URLs that a task knows: this filter, or the extract of the part (webdb/extract/part_extract.py)."""
+
+    def add(self, keys: Sequence[bytes], /) -> None:
+        """Add keys."""
+
+    def contains(self, keys: Sequence[bytes], /) -> list[bool]:
+        """Return for each key whether it is known."""
 
 
 class KnownUrls:

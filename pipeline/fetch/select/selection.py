@@ -4,8 +4,11 @@ A higher score comes first (the rank of a page as a multiple of the average, see
 depth, then a longer wait. There is a limit per host and a limit per round. URLs that do not fit stay due, and
 have waited longer next time.
 
-A part is read once from end to end. Most entries are not due, so they must cost nearly nothing: one
-comparison of bytes tells whether an entry is due. Once the selection is full, a second comparison tells
+With the extract of the part the due URLs come in this order, and only those that are taken are read
+(webdb/extract/due_rows.py).
+
+Without it the part is read once from end to end. Most entries are not due, so they must cost nearly nothing:
+one comparison of bytes tells whether an entry is due. Once the selection is full, a second comparison tells
 whether its score is too low (webdb/packed.py). Only the leading fields of the remaining entries are decoded.
 """
 
@@ -15,13 +18,15 @@ from heapq import heappop, heappush
 from sys import maxsize
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlctl.pipeline.urls.hosts import key_prefix
+from crawlctl.pipeline.urls.hosts import host_in_key, key_prefix
+from crawlctl.pipeline.webdb.extract.due_rows import best_due_rows
 from crawlctl.pipeline.webdb.packed import due_mark, due_rows, leading_fields, score_mark
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from crawlctl.pipeline.formats.sequencefile.block_body import Block
+    from crawlctl.pipeline.webdb.extract.part_extract import PartExtract
 
 _DUE_OVERHEAD = 250  # bytes of Python objects around a URL
 
@@ -53,6 +58,7 @@ class Selection:
         done: Collection[bytes] = (),
         shares: Mapping[bytes, int] | None = None,
     ) -> None:
+        self._now = now
         self._mark = due_mark(now)
         self._limit = limit
         self._memory = memory
@@ -73,6 +79,29 @@ class Selection:
                 self._begin_host(key)
             fields = leading_fields(value, name, block.offset)
             self._of_host.offer(fields.score, -fields.depth, -fields.next_due, key, value)
+
+    @property
+    def limit(self) -> int:
+        """The most URLs that are selected."""
+        return self._limit
+
+    def find(self, extract: PartExtract) -> None:
+        """Select from all entries of a part, by its extract."""
+        full_hosts: set[bytes] | None = None if self._per_host is None else set()
+        left: dict[bytes, int] = {}
+        for due in best_due_rows(extract, self._now, full_hosts):
+            key = due[3]
+            if key in self._done:
+                continue
+            if full_hosts is not None and self._per_host is not None:
+                host = host_in_key(key)
+                left[host] = left.get(host, self._per_host - self._shares.get(host, 0)) - 1
+                if left[host] <= 0:
+                    full_hosts.add(host)
+                if left[host] < 0:
+                    continue
+            if not self._best.append(Due(*due)):
+                return
 
     def finish(self) -> list[Due]:
         """Return the selected URLs, the most important one first."""
@@ -101,6 +130,16 @@ class _Best:
         self._limit = max(0, limit)
         self._room = memory if memory is not None else maxsize
         self._worst: Due | None = None  # the worst of `kept`, once it is full
+
+    def append(self, due: Due) -> bool:
+        """Take a candidate that is not better than those before; return whether there is room for more."""
+        if self._limit <= 0:
+            return False
+        self._room -= len(due.key) + len(due.value) + _DUE_OVERHEAD
+        if self._room < 0 and self.kept:
+            return False
+        self.kept.append(due)
+        return len(self.kept) < self._limit and self._room >= 0
 
     @property
     def floor(self) -> bytes:

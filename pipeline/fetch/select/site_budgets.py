@@ -1,9 +1,10 @@
 """Applies the budgets of URLs and hosts to the new links of a task.
 
-The budgets of a host hold over all rounds. So the known URLs of a host must be counted first. If they were
-counted for all hosts, the time of each round would grow with the whole WebDB. But a host with fewer than a
-thousand URLs cannot exceed a budget. So only larger hosts are counted, when the first new link to them is
-found. The hosts of a domain are counted while the selection reads the part (known_hosts.py).
+The budgets of a host hold over all rounds. So the known URLs of a host must be counted first, by the extract
+of the part or by its rows. If they were counted for all hosts, the time of each round would grow with the
+whole WebDB. But a host with fewer than a thousand URLs cannot exceed a budget. So only larger hosts are
+counted, when the first new link to them is found. The hosts of a domain are counted while the selection reads
+the part (known_hosts.py), or by its extract.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from crawlctl.pipeline.fetch.select.known_hosts import KnownHosts
 from crawlctl.pipeline.scope.host_budgets import HostBudgets
 from crawlctl.pipeline.scope.url_budgets import UrlBudgets
 from crawlctl.pipeline.urls.hosts import host_of, partition_of, url_of_key
+from crawlctl.pipeline.webdb.extract.folder_counts import SEGMENTS
 from crawlctl.pipeline.webdb.packed import STATUS
 from crawlctl.pipeline.webdb.records import LIVE
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.settings import BudgetSettings
     from crawlctl.pipeline.scope.scope import Exclusion
+    from crawlctl.pipeline.webdb.extract.part_extract import PartExtract
     from crawlctl.pipeline.webdb.part import PartRows
 
 
@@ -43,6 +46,7 @@ class SiteBudgets:
         partition: int = 0,
         partitions: int = 1,
         is_of_a_seed: Callable[[str], bool] = lambda _host: False,
+        extract: PartExtract | None = None,
     ) -> None:
         known = KnownHosts() if hosts is None else hosts
         # Of the hosts of other partitions a task knows only the seed hosts. A site cannot invent seed hosts.
@@ -55,6 +59,7 @@ class SiteBudgets:
         )
         self._budgets = UrlBudgets(settings)
         self._rows = rows
+        self._extract = extract if settings.prefix_segments <= SEGMENTS else None
         self._to_load = set(large_hosts)
         self._loaded: set[str] = set()
 
@@ -84,8 +89,18 @@ class SiteBudgets:
             return
         self._to_load.remove(host)
         self._loaded.add(host)
+        if self._extract is not None:
+            self._load_counts(host, self._extract)
+            return
         for key, value in self._rows.of_host(host):
             url = url_of_key(key)
             self._budgets.count(url)
             if value[STATUS] in LIVE:
                 self._budgets.useful(url)
+
+    def _load_counts(self, host: str, extract: PartExtract) -> None:
+        name = host.encode("ascii")
+        with self._rows.own_work():
+            folders, of_host = extract.folders_of(name), extract.host(name)
+        groups = ((folder, urls, live) for folder, (urls, live) in folders.items())
+        self._budgets.load(host, of_host.urls, of_host.live, groups)

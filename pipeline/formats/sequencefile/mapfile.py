@@ -14,7 +14,7 @@ from operator import le, lt
 from typing import TYPE_CHECKING, TypeVar
 
 from crawlctl.pipeline.errors import CorruptFile
-from crawlctl.pipeline.formats.sequencefile.block_body import MAX_BLOCK_BYTES
+from crawlctl.pipeline.formats.sequencefile.block_body import MAX_BLOCK_BYTES, Block
 from crawlctl.pipeline.formats.sequencefile.header import read_header
 from crawlctl.pipeline.formats.sequencefile.sequencefile import (
     BLOCK_BYTES,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from crawlctl.pipeline.arrays.byte_strings import ByteStrings
-    from crawlctl.pipeline.formats.sequencefile.block_body import Block, SoughtBlock, StoredBlock, StringBlock
+    from crawlctl.pipeline.formats.sequencefile.block_body import SoughtBlock, StoredBlock, StringBlock
     from crawlctl.pipeline.formats.sequencefile.header import Compression, Header
     from crawlctl.pipeline.formats.source import RangedSource
 
@@ -80,6 +80,11 @@ class MapFileWriter:
     def records(self) -> int:
         """The number of records added."""
         return self._data.records
+
+    @property
+    def block_ends(self) -> list[int]:
+        """For each block written so far, the number of records up to its end; all blocks after `close`."""
+        return self._data.block_ends
 
     def append(self, key: bytes, value: bytes) -> None:
         """Add one record; its key must be above all keys before it."""
@@ -216,6 +221,15 @@ class MapFileReader:
     def ranged_blocks(self, start: bytes | None = None, stop: bytes | None = None) -> Iterator[Block]:
         """Return the same records, many at a time."""
         return self._ranged(start, stop, self._reader.blocks_from)
+
+    def block_number(self, number: int) -> Block:
+        """Return a whole block of a file that this module wrote, whose index has each block once."""
+        _, offsets = self._index
+        if not 0 <= number < len(offsets) - 1:
+            raise CorruptFile(self._index_source.name, 0, f"no block {number} among {len(offsets) - 1}")
+        found = [*self._reader.blocks_from(offsets[number], offsets[number + 1])]
+        keys = [key for block in found for key in block.keys]
+        return Block(offsets[number], keys, [value for block in found for value in block.values])
 
     def key_from(self, start: bytes) -> bytes | None:
         """Return the first key that is not below `start`, or None; keep its block for the next call."""

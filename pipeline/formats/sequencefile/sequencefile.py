@@ -85,6 +85,7 @@ class SequenceFileWriter:
         self.header = replace(header, end=len(encoded))
         self.records = 0
         self.position = 0
+        self.block_ends: list[int] = []  # for each block so far, the records up to its end
         self._sink = sink
         self._layout = Layout.of(self.header, max_block_bytes)
         self._encoder = RecordEncoder(self._layout, sync_interval)
@@ -142,7 +143,7 @@ class SequenceFileWriter:
         if not keys:
             return
         self._write_pending()
-        self._write_indexed(keys[0], encode_copy(self._layout, keys, block))
+        self._write_indexed(keys[0], len(keys), encode_copy(self._layout, keys, block))
         self.records += len(keys)
 
     def close(self) -> None:
@@ -215,15 +216,16 @@ class SequenceFileWriter:
 
     def _write_packed(self, pending: PendingBlock) -> None:
         block = encode_sections(self._layout, pending.count, pending.sections())
-        self._write_indexed(pending.first_key, block)
+        self._write_indexed(pending.first_key, pending.count, block)
 
     def _write_block(self, keys: Sequence[bytes], values: Sequence[bytes]) -> None:
-        self._write_indexed(keys[0], encode_block(self._layout, keys, values))
+        self._write_indexed(keys[0], len(keys), encode_block(self._layout, keys, values))
 
-    def _write_indexed(self, first_key: bytes, block: bytes) -> None:
+    def _write_indexed(self, first_key: bytes, count: int, block: bytes) -> None:
         if self._on_block is not None:
             self._on_block(first_key, self.position)
         self._write(block)
+        self.block_ends.append((self.block_ends[-1] if self.block_ends else 0) + count)
 
     def _write(self, data: bytes) -> None:
         self._sink.write(data)

@@ -30,6 +30,7 @@ from crawlctl.pipeline.state.kinds import RANKS, WEBDB
 from crawlctl.pipeline.state.layout import KIND_KEY, data_name
 from crawlctl.pipeline.state.manifest import FileEntry
 from crawlctl.pipeline.urls.hosts import url_in_key, url_of_key
+from crawlctl.pipeline.webdb.extract.part_extract import unsettled_in
 from crawlctl.pipeline.webdb.layers.layer import newest_number
 from crawlctl.pipeline.webdb.packed import with_score
 from crawlctl.pipeline.webdb.part import open_part, write_part
@@ -82,10 +83,18 @@ def publish_partition(
     flags = graph.nodes(partition).read("flags")
     scored = np.where(flags & MEMBER != 0, scores * members, -1.0)
     urls: list[bytes] = []
-    rows = _scored(open_part(store, snapshot, partition), scored, focus, urls)
+    part = open_part(store, snapshot, partition)
+    rows = _scored(part, scored, focus, urls)
     # Only scores have changed, and the index does not read scores: so the part keeps its number.
     number = newest_number(snapshot.files_of(WEBDB, partition))
-    yield from write_part(store, rows, partition=partition, round_number=round_number, number=number)
+    yield from write_part(
+        store,
+        rows,
+        partition=partition,
+        round_number=round_number,
+        number=number,
+        unsettled=unsettled_in(part),
+    )
     highest_first = np.argsort(-ranks, kind="stable").tolist()
     table = ((urls[node], float(ranks[node])) for node in highest_first)
     yield write_table(store, table, BY_URL, partition=partition, round_number=round_number)

@@ -1,8 +1,8 @@
 """The layers of a WebDB part: which files they are, their order by age, and which of them are merged.
 
-A part is one or more MapFiles, its layers. A round writes the changed rows as a new layer and does not touch
-older layers. If several layers have a key, the row in the newest of these layers counts. The counters of the
-data file of a layer say
+A part is one or more MapFiles, its layers, each with an extract beside it (extract/extract_file.py). A round
+writes the changed rows as a new layer and does not touch older layers. If several layers have a key, the row
+in the newest of these layers counts. The counters of the data file of a layer say
 
     rows     the number of rows in the file
     layer    the number of the layer; newer layers have greater numbers
@@ -29,7 +29,7 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.errors import StoreError
 from crawlctl.pipeline.state.kinds import DICTIONARY, WEBDB
-from crawlctl.pipeline.state.layout import DATA, INDEX, round_of
+from crawlctl.pipeline.state.layout import DATA, EXTRACT, INDEX, round_of
 from crawlctl.pipeline.state.manifest import FileEntry
 
 if TYPE_CHECKING:
@@ -45,11 +45,12 @@ class Layer(msgspec.Struct, frozen=True):
 
     data: FileEntry
     index: FileEntry
+    extract: FileEntry | None = None  # layers of older releases have none
 
     @property
-    def files(self) -> tuple[FileEntry, FileEntry]:
+    def files(self) -> tuple[FileEntry, ...]:
         """All files."""
-        return self.data, self.index
+        return (self.data, self.index) if self.extract is None else (self.extract, self.data, self.index)
 
     @property
     def rows(self) -> int:
@@ -86,9 +87,10 @@ def layers_of(files: Iterable[FileEntry], where: str = "") -> list[Layer]:
             folder, _, end = entry.name.rpartition("/")
             folders.setdefault(folder, {})[end] = entry
             names.append(entry.name)
-    if any(set(found) != {DATA, INDEX} for found in folders.values()):
+    if any(set(found) - {EXTRACT} != {DATA, INDEX} for found in folders.values()):
         raise _unknown(where, names)
-    layers = sorted((Layer(found[DATA], found[INDEX]) for found in folders.values()), key=_number)
+    found_layers = (Layer(found[DATA], found[INDEX], found.get(EXTRACT)) for found in folders.values())
+    layers = sorted(found_layers, key=_number)
     if len({layer.number for layer in layers}) < len(layers):
         raise _unknown(where, names)
     return layers

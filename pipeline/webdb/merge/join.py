@@ -11,7 +11,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from functools import reduce
 from heapq import merge
-from itertools import groupby
+from itertools import groupby, islice, tee
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.settings import RecrawlSettings
     from crawlctl.pipeline.formats.sequencefile.block_body import Block
+    from crawlctl.pipeline.webdb.extract.part_extract import PartExtract
     from crawlctl.pipeline.webdb.life import Verdict
 
 Change: TypeAlias = "tuple[bytes, list[Fresh | Outcome]]"
@@ -62,6 +63,37 @@ def part_changes(
         if block.keys:
             yield from one_pass.changed(block.keys, block.values, block.keys[-1], block.offset)
     yield from one_pass.changed([], [], None, 0)
+
+
+def found_changes(
+    extract: PartExtract,
+    fresh: Iterable[tuple[bytes, Fresh]],
+    outcomes: Iterable[tuple[bytes, Outcome]],
+    *,
+    now: int,
+    settings: RecrawlSettings,
+    counts: MergeCounts,
+    verdicts: Mapping[int, Verdict] | None = None,
+    judged_keys: Iterable[bytes] = (),
+) -> Iterator[Changed]:
+    """Yield the same changes without reading the part: each row that may change is looked up.
+
+    `judged_keys` are the sorted keys of the pages with verdicts. The kept entries are left out.
+    """
+    changes, ahead = tee(changes_by_key(fresh, outcomes))
+    name = extract.part.name
+    one_pass = _Pass(changes, now, settings, counts=counts, verdicts=verdicts or {}, name=name)
+    seen = 0
+    keys = (key for key, _ in groupby(merge((key for key, _ in ahead), judged_keys)))
+    while some := list(islice(keys, MAX_ROWS)):
+        rows = extract.rows(some)
+        present = sorted(rows)
+        seen += len(present)
+        for changed in one_pass.changed(present, [rows[key] for key in present], some[-1], 0):
+            yield changed._replace(kept=[])
+    for changed in one_pass.changed([], [], None, 0):
+        yield changed._replace(kept=[])
+    counts.untouched += extract.part.urls - seen
 
 
 def changes_by_key(

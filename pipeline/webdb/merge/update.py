@@ -8,28 +8,38 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.config.settings import RecrawlSettings
 from crawlctl.pipeline.state.kinds import WEBDB
 from crawlctl.pipeline.urls.hosts import host_of_key, partition_of, webdb_key
 from crawlctl.pipeline.webdb.entries import discover
+from crawlctl.pipeline.webdb.extract.part_extract import ROWS_PER_LOOK_UP, extract_of, unsettled_in
+from crawlctl.pipeline.webdb.extract.review_rows import review_block
 from crawlctl.pipeline.webdb.layers.delta import current_layers, write_changes
 from crawlctl.pipeline.webdb.layers.layer import indexed_round
-from crawlctl.pipeline.webdb.merge.join import MergeCounts, part_changes
+from crawlctl.pipeline.webdb.merge.join import MergeCounts, found_changes, part_changes
+from crawlctl.pipeline.webdb.merge.leaders import signatures
 from crawlctl.pipeline.webdb.merge.review import review, settle
 from crawlctl.pipeline.webdb.part import open_part, part_in, with_parts
 from crawlctl.pipeline.webdb.records import Fresh
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
+    from crawlctl.pipeline.formats.sequencefile.block_body import Block
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.webdb.extract.part_extract import PartExtract
+    from crawlctl.pipeline.webdb.layers.changes import Changed
     from crawlctl.pipeline.webdb.merge.leaders import Outcomes
+    from crawlctl.pipeline.webdb.part import WebDbPart
 
 SEED_SCORE = 1.0
+
+MOST_LOOK_UPS = 50_000  # discovered URLs held in memory; if there are more, the part is read as a whole
 
 
 @dataclass(frozen=True)
@@ -64,24 +74,101 @@ def advance_part(
 
     If nothing changes, no files are written, and the old part stays.
     """
-    numbers = {"partition": partition, "round_number": round_number}
-    files = current_layers(store, snapshot.files_of(WEBDB, partition), **numbers)
+    entries = snapshot.files_of(WEBDB, partition)
+    files = current_layers(store, entries, partition=partition, round_number=round_number)
     old = part_in(store, files)
-    name = old.name if old else WEBDB
-    counts = MergeCounts()
-    reviewed = review(old.blocks() if old else (), outcomes, now=now, settings=settings, name=name)
-    changes = part_changes(
-        old.blocks() if old else (),
-        fresh,
-        settle(outcomes, reviewed),
-        now=now,
-        settings=settings,
-        counts=counts,
-        verdicts=reviewed.verdicts,
-        name=name,
+    found, rest = _first_found(fresh, old)
+    merge = _Merge(old, _useful_extract(old, found, outcomes), outcomes, now, settings)
+    changes = merge.changes(chain(found, rest))
+    written = write_changes(
+        store,
+        files,
+        changes,
+        indexed=indexed_round(snapshot.files),
+        unsettled=merge.unsettled,
+        old=merge.extract,
+        partition=partition,
+        round_number=round_number,
     )
-    written = write_changes(store, files, changes, indexed=indexed_round(snapshot.files), **numbers)
-    return AdvancedPart(written, counts)
+    return AdvancedPart(written, merge.counts)
+
+
+def _first_found(
+    fresh: Iterable[tuple[bytes, Fresh]], old: WebDbPart | None
+) -> tuple[list[tuple[bytes, Fresh]], Iterator[tuple[bytes, Fresh]]]:
+    """Return the first discovered URLs, more than MOST_LOOK_UPS allows if there are so many, and the rest."""
+    rest = iter(fresh)
+    return list(islice(rest, _most_look_ups(old) + 1)), rest
+
+
+def _most_look_ups(old: WebDbPart | None) -> int:
+    return min(old.urls // ROWS_PER_LOOK_UP, MOST_LOOK_UPS) if old else 0
+
+
+def _useful_extract(
+    old: WebDbPart | None, found: list[tuple[bytes, Fresh]], outcomes: Outcomes
+) -> PartExtract | None:
+    """Return the extract of the old part if few rows may change: then looking them up costs less."""
+    return extract_of(old) if 0 < len(found) + len(outcomes) <= _most_look_ups(old) else None
+
+
+class _Merge:
+    """The review of a round and the changes that follow from it, with the extract of the old part or not."""
+
+    def __init__(
+        self,
+        old: WebDbPart | None,
+        extract: PartExtract | None,
+        outcomes: Outcomes,
+        now: int,
+        settings: RecrawlSettings,
+    ) -> None:
+        self.counts = MergeCounts()
+        before = unsettled_in(old)
+        self.extract = None if before is None else extract
+        self._old = old
+        self._outcomes = outcomes
+        self._now, self._settings = now, settings
+        fetched, _, is_quiet = signatures(outcomes)
+        # A round of 304s brings no review: what it should look at is left to the next one.
+        self.unsettled = before if is_quiet else []
+        self._seen: Block | None = None
+        if self.extract is not None and not is_quiet:
+            self._seen = review_block(self.extract, outcomes, fetched, before or ())
+        blocks = self._blocks() if self._seen is None else [self._seen]
+        self._reviewed = review(blocks, outcomes, now=now, settings=settings, name=self._name)
+
+    @property
+    def _name(self) -> str:
+        return self._old.name if self._old else WEBDB
+
+    def _blocks(self) -> Iterable[Block]:
+        return self._old.blocks() if self._old else ()
+
+    def changes(self, fresh: Iterable[tuple[bytes, Fresh]]) -> Iterator[Changed]:
+        """Yield how the next part differs from the old one."""
+        settled, verdicts = settle(self._outcomes, self._reviewed), self._reviewed.verdicts
+        if self.extract is None:
+            return part_changes(
+                self._blocks(),
+                fresh,
+                settled,
+                now=self._now,
+                settings=self._settings,
+                counts=self.counts,
+                verdicts=verdicts,
+                name=self._name,
+            )
+        return found_changes(
+            self.extract,
+            fresh,
+            settled,
+            now=self._now,
+            settings=self._settings,
+            counts=self.counts,
+            verdicts=verdicts,
+            judged_keys=[key for key in (self._seen.keys if self._seen else ()) if hash(key) in verdicts],
+        )
 
 
 def inject(store: Store, snapshot: Snapshot, urls: Iterable[str], now: int) -> Injected:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.state.kinds import HOSTS
 from crawlctl.pipeline.urls.hosts import host_of_key, url_of_key, webdb_key
+from crawlctl.pipeline.webdb.extract.part_extract import unsettled_in
 from crawlctl.pipeline.webdb.host_table import open_hosts
 from crawlctl.pipeline.webdb.layers.changes import Changed
 from crawlctl.pipeline.webdb.layers.delta import current_layers, write_changes
@@ -52,7 +53,15 @@ def revise_partition(store: Store, order: ReviseOrder, line: PartLine) -> Revise
     files: tuple[FileEntry, ...] = ()
     if task.changes:
         changes = task.changed(part.blocks())
-        files = write_changes(store, layers, changes, indexed=order.indexed, **numbers)
+        files = write_changes(
+            store,
+            layers,
+            changes,
+            partition=line.partition,
+            round_number=order.round,
+            indexed=order.indexed,
+            unsettled=unsettled_in(part),
+        )
     if task.hosts:
         tables = [entry for entry in line.files if entry.kind == HOSTS]
         files += open_hosts(store, tables, task.hosts, **numbers)

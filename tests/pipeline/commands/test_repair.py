@@ -172,6 +172,25 @@ def test_no_row_counts_twice_where_one_layer_of_the_webdb_is_damaged(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("damage", ["flipped", "deleted"])
+def test_a_damaged_extract_is_written_again_and_costs_no_row(live: LiveCrawl, damage: str) -> None:
+    live("refresh", live.site.url("/docs/one"))
+    live("run")
+    store = LocalStore(Path("crawl"))
+    entry, before = layers_of(load_current(store).files_of(WEBDB))[0].extract, crawled(store)
+    assert entry is not None
+    data = Path("crawl", entry.name).read_bytes()
+    replace_file(Path("crawl"), entry.name, flipped(data) if damage == "flipped" else None)
+    told = repaired(live.shell, Path("crawl"))
+    assert f"{entry.name}: it is " in told and not re.search(r"-\d+ rows", told)
+    assert crawled(store).webdb.keys() == before.webdb.keys()
+    assert all(layer.extract for layer in layers_of(load_current(store).files_of(WEBDB)))
+    live("refresh", live.site.url("/docs/one"))
+    live("run")
+    assert live.found() == set(PATHS)
+
+
+@pytest.mark.slow
 def test_an_older_layer_that_counts_the_whole_part_too_is_found_and_repaired(live: LiveCrawl) -> None:
     live("refresh", live.site.url("/docs/one"))
     live("run")

@@ -200,7 +200,7 @@ def test_a_snapshot_file_has_a_line_for_each_file() -> None:
 
 def test_a_newer_format_asks_for_an_upgrade() -> None:
     newer = {"version": FORMAT_VERSION + 1, "something": "else"}
-    with pytest.raises(StoreError, match="has format 4 and this crawlctl reads up to 3; upgrade") as caught:
+    with pytest.raises(StoreError, match="has format 5 and this crawlctl reads up to 4; upgrade") as caught:
         decode_snapshot(msgspec.json.encode(newer), "snapshots/00000009.json")
     assert not isinstance(caught.value, CorruptFile)
 

@@ -30,6 +30,8 @@ def write_layered(
             changed.keys.append(key)
             changed.values.append(value)
             changed.before.append(before)
-    numbers = {"partition": partition, "round_number": round_number}
-    base = write_part(store, [(list(old), list(old.values()))] if old else [], **numbers)
-    return write_changes(store, base, [changed], indexed=round_number, **numbers)
+    older = [(list(old), list(old.values()))] if old else []
+    base = write_part(store, older, partition=partition, round_number=round_number)
+    return write_changes(
+        store, base, [changed], partition=partition, round_number=round_number, indexed=round_number
+    )

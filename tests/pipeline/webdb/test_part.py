@@ -49,18 +49,19 @@ def filled(store: LocalStore, snapshot: Snapshot) -> Snapshot:
     return commit(store, snapshot, files=with_parts(snapshot, files), round_number=4)
 
 
-def test_a_part_is_two_files_of_which_the_data_are_counted(store: LocalStore, filled: Snapshot) -> None:
-    data, index = filled.files
-    assert (data.records, index.records) == (1000, 0)
+def test_a_part_is_three_files_of_which_the_data_are_counted(store: LocalStore, filled: Snapshot) -> None:
+    extract, data, index = filled.files
+    assert (extract.records, data.records, index.records) == (0, 1000, 0)
     assert status_counts(data.counters) == {"fetched": 900, "gone": 100} and data.counters[HOSTS] == 10
-    assert index.counters == {}
+    assert extract.counters == index.counters == {}
     assert data.name.startswith("webdb/00000/00000004-")
     assert data.name.removesuffix("/data") == index.name.removesuffix("/index")
-    assert [store.size(file.name) for file in filled.files] == [data.bytes, index.bytes]
+    assert data.name.removesuffix("/data") == extract.name.removesuffix("/extract")
+    assert [store.size(file.name) for file in filled.files] == [extract.bytes, data.bytes, index.bytes]
 
 
 def test_the_data_file_says_what_it_is(store: LocalStore, filled: Snapshot) -> None:
-    header = SequenceFileReader(store.open(filled.files[0].name)).header
+    header = SequenceFileReader(store.open(filled.files[1].name)).header
     assert header.metadata == {KIND_KEY: "webdb"}
 
 
@@ -99,7 +100,7 @@ def test_new_parts_replace_those_of_their_partition_only(store: LocalStore, fill
 
 def test_a_snapshot_that_names_half_a_part_or_two_is_refused(store: LocalStore, filled: Snapshot) -> None:
     twice = (*filled.files, *write_part(store, rows(1000), partition=0, round_number=5))
-    for files in (filled.files[:1], filled.files[1:], twice):
+    for files in (filled.files[:1], filled.files[:2], filled.files[2:], twice):
         broken = replace(filled, files=files)
         with pytest.raises(StoreError, match="one data and one index file"):
             open_part(store, broken, 0)

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from crawlctl.cli import run
 from crawlctl.pipeline.index.segment.segment_files import segments_of
+from crawlctl.pipeline.state.kinds import GROUPS
 from crawlctl.pipeline.state.snapshots import commit, load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.store.open import open_store
@@ -107,7 +108,6 @@ def test_each_damaged_and_missing_file_has_a_line_and_the_exit_code_is_1(
 WRONG = {
     "deleted": "is about segments/",
     "priors": "is about segments/",
-    "groups": "is about segments/",
     "dictionary": "does not have the segment segments/",
 }
 
@@ -128,6 +128,20 @@ def test_a_file_of_another_time_is_found_by_what_it_refers_to(
     told = lines(capsys, str(store.root), "--runner", "inline", code=1)
     assert WRONG[kind] in told[0]
     assert run(["check", "--repair", "--runner", "inline", "--store", str(store.root)]) == 0
+    capsys.readouterr()
+    assert lines(capsys, str(store.root), "--runner", "inline", code=0)[-1].endswith("all sound")
+
+
+@pytest.mark.slow
+def test_groups_may_be_older_than_the_segments(
+    small: SmallCrawl, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run makes them again only when enough documents were not compared (index.group_share)."""
+    store = LocalStore(linked_copy(small.folder, tmp_path / "crawl"))
+    assert run(["merge", "--full", "--runner", "inline", "--store", str(store.root)]) == 0
+    after = load_current(store)
+    others = [entry for entry in after.files if entry.kind != GROUPS]
+    commit(store, after, files=[*others, *small.snapshot.files_of(GROUPS)], round_number=after.round)
     capsys.readouterr()
     assert lines(capsys, str(store.root), "--runner", "inline", code=0)[-1].endswith("all sound")
 

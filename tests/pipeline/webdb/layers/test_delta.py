@@ -3,6 +3,7 @@ from __future__ import annotations
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -15,18 +16,20 @@ from crawlctl.pipeline.state.snapshots import Snapshot, create_crawl
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.urls.hosts import host_of_key, url_of_key
 from crawlctl.pipeline.webdb.census import Census, due_ranges
+from crawlctl.pipeline.webdb.extract.part_extract import extract_of
 from crawlctl.pipeline.webdb.layers.changed_rows import changed_rows
 from crawlctl.pipeline.webdb.layers.delta import current_layers
 from crawlctl.pipeline.webdb.layers.layer import layers_of, newest_number
+from crawlctl.pipeline.webdb.merge import update
 from crawlctl.pipeline.webdb.merge.update import advance_part
 from crawlctl.pipeline.webdb.part import open_part, part_in, with_parts, write_part
 from crawlctl.pipeline.webdb.records import Fresh, Kind, Outcome, encode
-from crawlctl.tests.pipeline.webdb.older_parts import without_new_counters
+from crawlctl.tests.pipeline.webdb.older_parts import without_extracts, without_new_counters
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
+    from crawlctl.pipeline.webdb.part import WebDbPart
 
 POLICY = RecrawlSettings()
 NOW = 5
@@ -92,16 +95,24 @@ def totals(counters: dict[str, int]) -> dict[str, int]:
     return fixed | {"due": sum(span.entries for span in due_ranges(own))}
 
 
-@given(rounds)
+def look_all_up(old: WebDbPart | None) -> int:
+    return 1_000_000 if old else 0
+
+
+@given(rounds, st.booleans())
 def test_layers_are_the_table_that_one_file_would_be(
-    history: list[tuple[dict[bytes, Fresh], dict[bytes, Outcome], bool]],
+    history: list[tuple[dict[bytes, Fresh], dict[bytes, Outcome], bool]], looks_up: bool
 ) -> None:
-    with TemporaryDirectory() as folder:
+    """Of the two crawls one looks rows up by extracts, or reads layers; the other reads one file."""
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         store = LocalStore(folder)
         layered = single = create_crawl(store, 1)
         seen, then = -1, Table()
         for fresh, outcomes, is_indexed in history:
+            if looks_up:
+                patch.setattr(update, "_most_look_ups", look_all_up)
             layered = advanced(store, layered, fresh, outcomes)
+            patch.undo()
             single = whole(store, advanced(store, single, fresh, outcomes))
             table = table_of(store, layered)
             assert table == table_of(store, single)
@@ -163,7 +174,26 @@ def test_a_round_writes_what_it_changes(tmp_path: Path) -> None:
     made = indexed(advanced(store, create_crawl(store, 1), many, {}))
     after = advanced(store, made, {b"a.example http://a.example/new": Fresh(1)}, {})
     assert [layer.rows for layer in layers_of(after.files)] == [2000, 1]
-    assert after.files_of(WEBDB)[1] == made.files_of(WEBDB)[1]
+    assert after.files_of(WEBDB)[0] == made.files_of(WEBDB)[0]
+
+
+def test_layers_of_older_releases_get_extracts_when_they_are_merged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(update, "_most_look_ups", look_all_up)
+    store = LocalStore(tmp_path)
+
+    def pages(name: str, count: int) -> dict[bytes, Fresh]:
+        return {b"a.example http://a.example/%s%04d" % (name.encode(), n): Fresh(1) for n in range(count)}
+
+    made = without_extracts(indexed(advanced(store, create_crawl(store, 1), pages("a", 200), {})))
+    assert extract_of(part_in(store, made.files)) is None
+    made = indexed(advanced(store, made, pages("b", 100), {}))
+    assert extract_of(part_in(store, made.files)) is None, "the older layer is as it was"
+    made = advanced(store, made, pages("c", 1), {})
+    assert [layer.rows for layer in layers_of(made.files)] == [300, 1]
+    assert extract_of(part_in(store, made.files)) is not None
+    assert set(table_of(store, made)) == {*pages("a", 200), *pages("b", 100), *pages("c", 1)}
 
 
 def test_a_round_that_changes_nothing_writes_nothing(tmp_path: Path) -> None:

@@ -189,7 +189,7 @@ def test_a_refresh_opens_the_hosts_of_the_pages_and_no_others(tmp_path: Path) ->
     task = order(ScopeSettings(include=("*",)), ("b.org",), refresh=True)
     done = revise_partition(store, task, line)
     assert (done.due, done.matched) == (4, {"b.org": 4})
-    assert [entry.kind for entry in done.files] == [WEBDB] * 4 + [HOSTS]
+    assert [entry.kind for entry in done.files] == [WEBDB] * 6 + [HOSTS]
     states = dict(read_hosts(store, done.files[-1]))
     assert states["a.org"] == states["c.a.org"] == closed
     assert states["b.org"] == HostState(schemes={"https": SchemeState()})
