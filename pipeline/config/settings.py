@@ -242,9 +242,10 @@ class PolitenessSettings(Section, frozen=True):
     """The longest time that a host is left alone because of politeness.backoff."""
     patience: Duration = Duration(2 * MINUTE)
     """When only failing hosts are left, the round ends if the next of them may be asked only after this time.
-    The round waits longer for a host that has answered before, and when no host has answered at all. It waits
-    for five seconds at most if another round follows and other hosts have work for it, or if round.max_pages
-    is used up. If a round could ask no host at all, the run waits for the first one, up to round.max_time."""
+    The round waits longer for a host that has answered before, and when no host has answered at all. It does
+    not wait if another round follows and other hosts have work for it, and five seconds at most if
+    round.max_pages is used up. If a round could ask no host at all, the run waits for the first one, up to
+    round.max_time."""
     max_failures: AtLeastOne = 5
     """After this many failures in a row (no answer, status 429 or 503) a host is left for the next round."""
     max_page_errors: AtLeastOne = 10
@@ -430,6 +431,11 @@ class RoundSettings(Section, frozen=True):
     tail: Duration = Duration(15)
     """When a round only waits for a few slow hosts, it ends after this time or later, if another round
     follows and other hosts have work for it. The pages of the slow hosts stay due."""
+    follow_outlinks: bool = True
+    """Whether a round fetches pages that it has found itself, on hosts whose due pages are done. It does so
+    while other due pages take more than 5s, and a round never lasts longer because of it. Only with
+    `run --until-empty` on this machine such a round goes on until its time (round.max_time) is over. false
+    leaves all new pages to the next round."""
     task_memory: Size = Size(512 * MIB)
     """Memory of one fetch task."""
     flush_pages: AtLeastOne = 20_000
