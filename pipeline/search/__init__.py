@@ -41,10 +41,9 @@ index/segment/columns.py for numbers, stored_documents.py for texts)
        evaluate/vector_evaluator.py.
     4. answer/needles.py: one row in `_FORMS` for a leaf of words, so that they are marked in titles and
        snippets. A filter has none.
-    5. Help: a row in query/operators.py, from which the command, the prompt and docs/searching.md take it; an
-       example in `EXAMPLES` of serve/web_pages.py; `DESCRIPTIONS` of serve/agents/mcp_server.py, which tells
-       agents of the operators; if values of a filter are offered as links, `_filters` in
-       serve/searching/filter_links.py.
+    5. Help: a row in query/operators.py, from which the command, the prompt, docs/searching.md, the help
+       page, the description of the API and agents take it; if values of a filter are offered as links,
+       `_filters` in serve/searching/filter_links.py.
     6. Tests: an example in tests/pipeline/search/test_node_classes.py, which fails where one of these steps
        was forgotten; strategies.py and brute_force.py beside it: both evaluators are then checked against
        brute force.
