@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import socket
 import sys
@@ -80,6 +81,7 @@ def _server(listener: socket.socket, options: ServeOptions, workers: int) -> Cal
     """Return the function that serves; signals end it from now on, even before it is called."""
     from uvicorn import Config, Server
 
+    logging.getLogger("uvicorn.error").addFilter(_is_news)
     config = Config(
         partial(_app_of_worker, create_app, options) if workers > 1 else partial(create_app, options),
         factory=True,
@@ -107,10 +109,16 @@ def _server(listener: socket.socket, options: ServeOptions, workers: int) -> Cal
     return partial(server.run, [listener])
 
 
+def _is_news(record: logging.LogRecord) -> bool:
+    """Return whether uvicorn's message is for the operator: that answers are broken off at the end is not."""
+    return not str(record.msg).startswith("Cancel %s running task")
+
+
 def _app_of_worker(create: Callable[[ServeOptions], ASGIApp], options: ServeOptions) -> ASGIApp:
     """Return the application of a worker; if that fails, end so that uvicorn does not try again for ever."""
     from uvicorn.config import STARTUP_FAILURE
 
+    logging.getLogger("uvicorn.error").addFilter(_is_news)
     try:
         return create(options)
     except Exception as err:  # any error: the next worker would fail in the same way

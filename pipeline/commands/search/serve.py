@@ -107,15 +107,19 @@ def command(
     from crawlctl.pipeline.search.open.open_index import open_index
     from crawlctl.pipeline.serve.agents.mcp_server import require_mcp
     from crawlctl.pipeline.serve.http_server import address_of, listen, serve
+    from crawlctl.pipeline.serve.limits.allowed_names import allowed_hosts, allowed_origins
     from crawlctl.pipeline.serve.named_stores import NamedStore, named_stores
     from crawlctl.pipeline.serve.served_crawl import ServeOptions
 
     if mcp:
         require_mcp()
+    origins, hosts = allowed_origins(origins), allowed_hosts(hosts)
     named = named_stores(stores) if stores else [NamedStore("", session.store().uri)]
     pages, crawls = 0, []
     for name, uri in named:
         own = session.with_store(uri)
+        if stores:  # then the commands in an error name this store
+            session.flag("store", uri, STORE_FLAG)
         searcher = open_index(own.store())  # raises an error if there is nothing to search
         # pages that are known only by links do not count
         pages += summary_of(searcher.snapshot.files)["documents"]
