@@ -57,7 +57,7 @@ MAX_WORDS = 4096
 MAX_SHORT_QUERY = 6
 # what a page gets for defining a name, as a multiple of the most that the words of the name can add
 NAME_WEIGHT = 2.0
-RANK_WEIGHT = 0.25  # the most that PageRank adds to a score; from 0.5 on, section titles are found less often
+RANK_WEIGHT = 0.25  # the most that PageRank adds to a score; with 1, section titles are found less often
 
 _APOSTROPHES = "'\u2019"
 _WWW = "www."
