@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+import multiprocessing
+import os
 import signal
 import socket
 import sys
+import threading
 import traceback
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -109,6 +112,14 @@ def _server(listener: socket.socket, options: ServeOptions, workers: int) -> Cal
     return partial(server.run, [listener])
 
 
+def _end_with_parent() -> None:
+    """End this worker once the process that started it is gone, even killed: else it would keep the port."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
 def _is_news(record: logging.LogRecord) -> bool:
     """Return whether uvicorn's message is for the operator: that answers are broken off at the end is not."""
     return not str(record.msg).startswith("Cancel %s running task")
@@ -119,6 +130,7 @@ def _app_of_worker(create: Callable[[ServeOptions], ASGIApp], options: ServeOpti
     from uvicorn.config import STARTUP_FAILURE
 
     logging.getLogger("uvicorn.error").addFilter(_is_news)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         return create(options)
     except Exception as err:  # any error: the next worker would fail in the same way

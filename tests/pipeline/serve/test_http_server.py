@@ -21,7 +21,7 @@ import uvicorn
 
 from crawlctl.cli import run
 from crawlctl.pipeline.errors import ConfigError
-from crawlctl.pipeline.serve.http_server import _is_news, address_of, listen
+from crawlctl.pipeline.serve.http_server import _is_news, address_of, is_free, listen
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.pipeline.commands.damaged_crawl import linked_copy
@@ -72,6 +72,17 @@ def test_a_signal_counts_from_the_first_line_on(web_store: LocalStore, workers: 
     with serving(web_store, "--workers", workers) as server:
         server.process.send_signal(signal.SIGTERM)
         assert server.process.wait(timeout=60) == 0
+
+
+@pytest.mark.slow
+def test_workers_end_with_the_process_that_started_them_even_if_it_is_killed(web_store: LocalStore) -> None:
+    with serving(web_store, "--workers", "2") as server:
+        assert server.get("/search?q=zebra")[0] == 200
+        server.process.kill()
+        deadline = time.monotonic() + 60
+        while not is_free("127.0.0.1", server.port):
+            assert time.monotonic() < deadline, "a worker still listens"
+            time.sleep(0.05)
 
 
 @pytest.mark.slow
