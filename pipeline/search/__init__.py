@@ -22,13 +22,13 @@ A filter `name:value` that selects pages by a number or by a value that is index
     1. query/filters.py: a class with `read` and `infix`, a row in FILTERS, and its name in AnyFilter.
     2. plan/filter_plans.py: a function that returns its step, and a row in FILTER_STEPS. The step is
        ColumnRange for numbers of a column, Keywords for values that are indexed whole.
-    3. query/operators.py: a row, from which the command, the prompt and docs/searching.md take their help;
-       then `python docs/generate.py`.
+    3. query/operators.py: a row, from which the command, the prompt, docs/searching.md, the help page, the
+       description of the API and agents take their help; then `python docs/generate.py`.
     4. tests/pipeline/search: an example in WRITTEN of test_node_classes.py, which fails where one of these
        steps was forgotten; strategies.py and brute_force.py, so that both evaluators are checked against
        brute force.
     Only if wanted: other spellings of the name (`_ALIASES` in query/lexer.py); links to its values on the
-    search page (`_filters` in serve/searching/filter_links.py); the last step below.
+    search page (`_filters` in serve/searching/filter_links.py).
 
 Another operator
     1. query/tree.py: a class for its node, with `infix`, and its name in one of three unions: `FieldLeaf` (it
@@ -51,6 +51,4 @@ Another operator
        method and one row in `_OPERATORS` of each evaluator: evaluate/plain_evaluator.py and
        evaluate/vector_evaluator.py.
     6. The help and the tests, as for a filter.
-    7. Further help: an example in `EXAMPLES` of serve/web_pages.py; the operators in `DESCRIPTIONS` of
-       serve/agents/mcp_server.py, by which agents know them.
 """

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+import multiprocessing
+import os
 import signal
 import socket
 import sys
+import threading
 import traceback
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -80,6 +84,7 @@ def _server(listener: socket.socket, options: ServeOptions, workers: int) -> Cal
     """Return the function that serves; signals end it from now on, even before it is called."""
     from uvicorn import Config, Server
 
+    logging.getLogger("uvicorn.error").addFilter(_is_news)
     config = Config(
         partial(_app_of_worker, create_app, options) if workers > 1 else partial(create_app, options),
         factory=True,
@@ -107,10 +112,25 @@ def _server(listener: socket.socket, options: ServeOptions, workers: int) -> Cal
     return partial(server.run, [listener])
 
 
+def _end_with_parent() -> None:
+    """End this worker once the process that started it is gone, even killed: else it would keep the port."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Return whether uvicorn's message is for the operator: that answers are broken off at the end is not."""
+    return not str(record.msg).startswith("Cancel %s running task")
+
+
 def _app_of_worker(create: Callable[[ServeOptions], ASGIApp], options: ServeOptions) -> ASGIApp:
     """Return the application of a worker; if that fails, end so that uvicorn does not try again for ever."""
     from uvicorn.config import STARTUP_FAILURE
 
+    logging.getLogger("uvicorn.error").addFilter(_is_news)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         return create(options)
     except Exception as err:  # any error: the next worker would fail in the same way

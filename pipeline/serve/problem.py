@@ -6,6 +6,7 @@ import math
 from http import HTTPStatus
 
 from crawlctl.pipeline.errors import CrawlctlError, NothingMatched, QueryError, UrlError
+from crawlctl.pipeline.serve.fault_log import FAULTS
 
 
 class Problem(Exception):
@@ -42,7 +43,7 @@ RETRY_AFTER = 5.0  # seconds, if no better estimate is known
 
 
 def problem_of(error: CrawlctlError) -> Problem:
-    """Return the problem that a client gets for an error; it names no path or file of the store."""
+    """Return the problem that a client gets for an error; only the operator is told files of the store."""
     if isinstance(error, QueryError):
         reason, _, caret = str(error).partition("\n")
         return Problem(HTTPStatus.BAD_REQUEST, reason, caret=caret)
@@ -50,6 +51,7 @@ def problem_of(error: CrawlctlError) -> Problem:
         return Problem(HTTPStatus.BAD_REQUEST, str(error))
     if isinstance(error, NothingMatched):
         return Problem(HTTPStatus.NOT_FOUND, str(error))
+    FAULTS.tell(error)
     return Problem(
         HTTPStatus.SERVICE_UNAVAILABLE,
         "the index cannot be read at the moment; ask again in some seconds",

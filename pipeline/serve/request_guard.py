@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 import time
+from asyncio import CancelledError
 from http import HTTPStatus
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.serve.limits.client_address import limited_client
-from crawlctl.pipeline.serve.problem import Problem
+from crawlctl.pipeline.serve.problem import RETRY_AFTER, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -57,6 +58,9 @@ _PREFLIGHT = {
     "Access-Control-Allow-Headers": "If-None-Match, Content-Type, Mcp-Protocol-Version, Mcp-Method, Mcp-Name",
     "Access-Control-Max-Age": "3600",
 }
+_ENDING = Problem(
+    HTTPStatus.SERVICE_UNAVAILABLE, "the server ends; ask again in some seconds", retry_after=RETRY_AFTER
+)
 _EXPOSED = (b"access-control-expose-headers", b"ETag, Link, Retry-After")
 
 
@@ -85,25 +89,38 @@ class RequestGuard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        began, shared = time.perf_counter(), self._sharing(scope)
+        began, shared, started = time.perf_counter(), self._sharing(scope), False
 
         async def completed(message: Message) -> None:
+            nonlocal started
             if message["type"] == "http.response.start":
+                started = True
                 message["headers"] = _with_security((*message.get("headers", ()), *shared))
                 self._metrics.request(message["status"], time.perf_counter() - began)
             await send(message)
 
         problem = self._problem(scope)
         if problem is not None:
-            from starlette.requests import Request
-
-            await self._refusal(Request(scope), problem)(scope, receive, completed)
+            await self._refused(problem)(scope, receive, completed)
         elif scope["method"] == "OPTIONS" and _EXPOSED in shared:  # a preflight of CORS
             from starlette.responses import Response
 
             await Response(status_code=HTTPStatus.NO_CONTENT, headers=_PREFLIGHT)(scope, receive, completed)
         else:
-            await self._app(scope, receive, completed)
+            try:
+                await self._app(scope, receive, completed)
+            except CancelledError:  # by uvicorn, where the server ends and has waited for the answer
+                if not started:
+                    await self._refused(_ENDING)(scope, receive, completed)
+
+    def _refused(self, problem: Problem) -> ASGIApp:
+        """Return the application that answers a request with a problem."""
+        from starlette.requests import Request
+
+        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+            await self._refusal(Request(scope), problem)(scope, receive, send)
+
+        return answer
 
     def _problem(self, scope: Scope) -> Problem | None:
         host = next((value for name, value in scope["headers"] if name == b"host"), b"")

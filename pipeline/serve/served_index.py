@@ -12,6 +12,7 @@ import msgspec
 from crawlctl.pipeline.errors import CrawlctlError
 from crawlctl.pipeline.index.statistics import summary_of
 from crawlctl.pipeline.search.open.follower import FollowingSearcher
+from crawlctl.pipeline.serve.fault_log import FAULTS
 from crawlctl.pipeline.serve.searching.earlier_snapshot import EarlierSnapshot
 from crawlctl.pipeline.state.kinds import WEBDB
 
@@ -83,8 +84,10 @@ class ServedIndex:
     def _look(self) -> None:
         """Open the newest snapshot, if that is possible."""
         self._looked = self._clock()
-        with suppress(CrawlctlError):  # the next check, after LOOK_EVERY seconds, tries again
+        try:
             self._following.ask(_nothing)
+        except CrawlctlError as err:  # the next check, after LOOK_EVERY seconds, tries again
+            FAULTS.tell(err)
 
     def contents(self) -> Contents:
         """Return the figures of the open index, which are counted once per snapshot."""

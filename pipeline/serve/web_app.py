@@ -81,6 +81,7 @@ def app_of(crawl: ServedCrawl, *others: ServedCrawl) -> ASGIApp:
             Exception: _on_fault,
         },
     )
+    app.state.stores = stores
     return RequestGuard(
         app,
         hosts=crawl.options.hosts,
@@ -192,6 +193,7 @@ def refusal(request: Request, problem: Problem) -> Response:
     parameters, path = QueryParams(request.scope["query_string"]), request.scope["path"]
     if is_api(path) or parameters.get("format") == "json":
         return problem_response(problem)
+    app = request.scope.get("app")  # None: refused before the application saw it
     page = rendered(
         "problem.html",
         problem=problem,
@@ -203,7 +205,7 @@ def refusal(request: Request, problem: Problem) -> Response:
         max_query=MAX_CHARACTERS,
         is_start=False,
         base=request.scope.get("root_path", ""),
-        stores=(),
+        stores=app.state.stores if app else (),
     )
     return HTMLResponse(page, problem.status, headers=problem.headers)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from crawlctl import __version__
+from crawlctl.pipeline.search.query.operators import OPERATORS
 from crawlctl.pipeline.serve.html_pages import rendered
 from crawlctl.pipeline.serve.problem import Problem
 from crawlctl.pipeline.serve.searching.found_results import search
@@ -41,22 +42,6 @@ MAX_SITES = 200  # the most sites that the page about this search lists
 MAX_SIMILAR = 100
 FEED_ITEMS = 30
 MAX_TEXT = 200_000  # the most characters of a page's text that are shown
-
-EXAMPLES = (
-    ("event loop", "pages with both words"),
-    ('"event loop"', "the words side by side"),
-    ("event OR loop", "one of the words"),
-    ("loop -windows", "without a word; also: loop NOT windows"),
-    ("title:event", "in the title; also heading:, url:, body:, and anchor: for the words of links"),
-    ("site:docs.python.org loop", "pages of one host and its subdomains"),
-    ("loop lang:de", "pages in a language"),
-    ("loop type:pdf", "documents of a type"),
-    ("loop after:2024-05-01", "with a date since then; also before:"),
-    ("pyth*", "words that begin like this"),
-    ("1990..2000", "numbers in this range"),
-    ("(trio OR asyncio) -twisted", "parentheses group"),
-    ("*", "all pages"),
-)
 
 
 class WebPages:
@@ -149,7 +134,7 @@ class WebPages:
 
     async def help(self, _request: Request) -> Response:
         """Explain the operators of queries."""
-        return await self._page("help.html", examples=EXAMPLES)
+        return await self._page("help.html", operators=OPERATORS)
 
     async def about(self, _request: Request) -> Response:
         """Show which sites can be searched, and how many pages they have."""

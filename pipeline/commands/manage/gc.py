@@ -58,7 +58,7 @@ def command(session: Session, dry_run: bool, as_json: bool) -> None:
         size, min_age = sized(sum(file.bytes for file in young)), session.given.config.gc.min_age
         say(
             f"{more} of no use ({size}) but younger than gc.min_age = {min_age}; where no run is under way, "
-            "`crawlctl gc --min-age 0s` deletes them"
+            f"`{session.typed('gc', '--min-age', '0s')}` deletes them"
         )
     if purged is not None:
         records = counted(purged.records, "archived record")

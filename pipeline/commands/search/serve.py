@@ -110,9 +110,11 @@ def command(
 
     from crawlctl.pipeline.serve.agents.mcp_server import require_mcp
     from crawlctl.pipeline.serve.http_server import address_of, listen, serve
+    from crawlctl.pipeline.serve.limits.allowed_names import allowed_hosts, allowed_origins
 
     if mcp:
         require_mcp()
+    origins, hosts = allowed_origins(origins), allowed_hosts(hosts)
     crawls, pages = _crawls(session, stores, origins, mcp=mcp)
     options = replace(
         crawls[0],
@@ -143,6 +145,8 @@ def _crawls(
     crawls, pages = [], 0
     for name, uri in named_stores(stores) if stores else [NamedStore("", session.store().uri)]:
         own = session.with_store(uri)
+        if stores:  # then the commands in an error name this store
+            session.flag("store", uri, STORE_FLAG)
         searcher = open_index(own.store())  # raises an error if there is nothing to search
         # pages that are known only by links do not count
         pages += summary_of(searcher.snapshot.files)["documents"]

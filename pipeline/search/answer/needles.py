@@ -81,7 +81,7 @@ class ExactForm(Form):
     """Accepts a word as it is written, and the word with accents."""
 
     def __init__(self, word: str, language: str) -> None:
-        super().__init__(word[:1])  # the part of the word after it may have accents
+        super().__init__(word)
         self.word = word
         self._language = language
 

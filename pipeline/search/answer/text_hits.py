@@ -47,6 +47,13 @@ _FOLDING = re.compile(
     r"\u2000-\u200b\u200e-\u206f\u2190-\u2bff]"
 )
 _LATIN_WORDS = re.compile(r"[^\W_][\w\u00ad]*")
+# Within a Latin word: a letter that may have an accent, a combining mark, a ligature, or a soft hyphen.
+# It begins with a set of bytes, which Python looks for many times faster than for one of several patterns.
+_ACCENTED = re.compile(
+    rb"[\xc2-\xc9\xcc\xcd\xe1\xef]"
+    rb"(?:(?<=[\xc3-\xc9\xcc\xcd])|(?<=\xe1)[\xb8-\xbb]|(?<=\xef)\xac|(?<=\xc2)\xad)"
+)
+_NOT_ACCENTED = bytes({*range(256)} - {*range(0xC3, 0xCA), 0xCC, 0xCD, 0xE1, 0xEF})
 # Combining marks, which belong to the letter before them.
 _MARKS = (
     r"\u00ad\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670"
@@ -70,10 +77,11 @@ class SearchedText:
         self.data = text.encode("utf-8", "replace")
         # offsets of the byte behind each word; [-1] is before the first word
         self._lower = self.data.lower() + b" "
+        self._accents: bool | None = None  # whether it may have accents; None: nobody has looked
 
     def occurrences(self, needles: Sequence[Needle]) -> list[Occurrence]:
         """Return where the needles stand, in the order of the text; none overlaps another."""
-        found = [self._spans(needle.forms) for needle in needles]
+        found = [self._spans(needle.forms) or self._accented(needle.forms) for needle in needles]
         if not any(found) and _FOLDING.search(self._text, 0, _WALKED_BYTES):
             words = list(_words_of(self._lower[:_WALKED_BYTES], 0))
             found = [list(_side_by_side(words, needle.forms)) for needle in needles]
@@ -94,6 +102,30 @@ class SearchedText:
         else:
             spans = list(self._words(rarest))
         return spans if len(forms) == 1 else list(self._phrases(spans, forms))
+
+    def _accented(self, forms: tuple[Form, ...]) -> list[tuple[int, int]]:
+        """Return where a word that was typed without accents stands with them."""
+        form = forms[0]
+        if len(forms) > 1 or not form.literal or not form.literal.isascii() or not self._has_accents():
+            return []
+        first, lower, done, checked = ord(form.literal[0].lower()), self._lower, 0, 0
+        found: list[tuple[int, int]] = []
+        for match in islice(_ACCENTED.finditer(lower), _MAX_LOOKS):
+            if match.start() < done or checked == _MAX_WORDS:
+                continue
+            start, done = self._chunk_at(match.start())
+            if lower[start] == first or lower[start] >= 128:
+                checked += 1
+                words = _words_of(lower[start:done], start)
+                found += [(begin, end) for word, begin, end in words if form.accepts(word)]
+        return found
+
+    def _has_accents(self) -> bool:
+        """Return whether a word of the text may have an accent; most English texts have none."""
+        if self._accents is None:
+            letters = not self._text.isascii() and self.data.translate(None, _NOT_ACCENTED)
+            self._accents = bool(letters) or b"\xc2\xad" in self.data
+        return self._accents
 
     def _phrases(self, spans: list[tuple[int, int]], forms: tuple[Form, ...]) -> Iterator[tuple[int, int]]:
         """Yield where the forms stand side by side, given where one of them stands."""

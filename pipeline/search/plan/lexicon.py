@@ -158,7 +158,10 @@ class Lexicon:
         return counting
 
     def exact_entry(self, word: str) -> Entry:
-        """Return the entry of a word as it is written; in older segments it stands for its stems."""
+        """Return the entry of a word as it is written; in older segments it stands for its stems.
+
+        Words as they are written have no positions (index/fields.py), so its stems tell where it may stand.
+        """
         found = self._exact.get(word)
         if found is None:
             found = self._exact_entry(word)
@@ -166,14 +169,14 @@ class Lexicon:
         return found
 
     def _exact_entry(self, word: str) -> Entry:
-        older = self.without_forms
-        forms, stems = self.words.forms(word), tuple(self._looked_up(word)) if older else ()
-        found = self.find((*forms, *stems))
+        older, forms = self.without_forms, self.words.forms(word)
+        found = self.find((*forms, *self._looked_up(word)))
+        stems = self._counting(word, found)
         exact = {term: [info for info in found[term] if info.segment not in older] for term in forms}
-        for term, infos in self._counting(word, found).items() if older else ():
+        for term, infos in stems.items() if older else ():
             exact.setdefault(term, []).extend(info for info in infos if info.segment in older)
         entry = entry_of(exact, self.words.is_telling(word))
-        return msgspec.structs.replace(entry, notice=OLDER_PAGES) if older else entry
+        return msgspec.structs.replace(entry, notice=OLDER_PAGES if older else "", placed=entry_of(stems))
 
     def look_up(self, words: Iterable[str], keys: Iterable[str]) -> None:
         """Look up words and the keys of names in a remote store together, in one trip."""

@@ -57,7 +57,7 @@ MAX_WORDS = 4096
 MAX_SHORT_QUERY = 6
 # what a page gets for defining a name, as a multiple of the most that the words of the name can add
 NAME_WEIGHT = 2.0
-RANK_WEIGHT = 0.25  # the most that PageRank adds to a score; from 0.5 on, section titles are found less often
+RANK_WEIGHT = 0.25  # the most that PageRank adds to a score; with 1, section titles are found less often
 
 _APOSTROPHES = "'\u2019"
 _WWW = "www."
@@ -167,7 +167,6 @@ class _Planner:
         self._index = index
         self._concepts = {id(one.leaves[0]): one for one in concepts_of(node, rules.synonyms)}
         self._entries: dict[str, Entry] = {}
-        self._exact: dict[str, Entry] = {}  # entries of words in quotes, as they are written
         self._asked: list[_Readings] = []  # of each leaf that is not denied
         self._asked_leaves: list[tuple[int, _Readings]] = []  # the same, with the identity of the leaf
         self._words: dict[int, _Readings] = {}  # of all leaves, by the identity of the leaf
@@ -232,8 +231,7 @@ class _Planner:
     @property
     def notices(self) -> list[str]:
         """What a user should know about the words that were looked up."""
-        entries = (*self._entries.values(), *self._exact.values())
-        found = [entry.notice for entry in entries if entry.notice]
+        found = [entry.notice for entry in self._entries.values() if entry.notice]
         for concept in self._concepts.values():
             if known := self._known(concept):
                 named = ", ".join(" ".join(words) for words in known)
@@ -399,13 +397,6 @@ class _Planner:
             return self._concept_step(concept)
         return self._joined(self._words[id(leaf)], ranks=ranks)
 
-    def _exactly(self, leaf: tree.Exact, ranks: bool) -> Step:
-        """Return the word as it is written, which selects, beside its stem, which ranks."""
-        (word,) = tokens(leaf.text)
-        entry = self._exact.setdefault(word, self._index.lexicon.exact_entry(word))
-        written = Terms(word, entry.terms, entry.infos, _MASKS[leaf.field])
-        return AllOf((self._words_step(leaf, ranks), written))
-
     def _gather(self, node: tree.Node, *, denied: bool) -> None:
         """Collect the words of all leaves."""
         denied = denied or isinstance(node, tree.Not)
@@ -468,7 +459,6 @@ _STEPS: dict[type, Callable[[_Planner, Any, bool], Step]] = {
     Site: _Planner._site,
     **dict.fromkeys(FILTER_STEPS, _Planner._filtered),
     tree.AllPages: _Planner._all_pages,
-    tree.Exact: _Planner._exactly,
 }
 
 
@@ -502,8 +492,9 @@ def _ranks_in(text: str, words: tuple[str, ...], word: str) -> bool | None:
     return True
 
 
-def _word_in_quotes(leaf: tree.Exact, _lexicon: Lexicon) -> Iterator[_LeafWords]:
-    yield [(word, None, None) for word in tokens(leaf.text)]
+def _word_in_quotes(leaf: tree.Exact, lexicon: Lexicon) -> Iterator[_LeafWords]:
+    (word,) = tokens(leaf.text)
+    yield [(f'"{word}"', lexicon.exact_entry(word), None)]
 
 
 def _words_in_phrase(leaf: tree.Phrase, _lexicon: Lexicon) -> Iterator[_LeafWords]:

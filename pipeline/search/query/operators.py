@@ -1,8 +1,8 @@
 """The operators of queries as people read about them: one table for the help, the prompt and the manual.
 
-`crawlctl query --help`, the `help` of the prompt and docs/searching.md (by docs/generate.py) are made from
-it. The help page of `crawlctl serve` has examples of its own (`EXAMPLES` in serve/web_pages.py).
-A test parses every example of this table.
+`crawlctl query --help`, the `help` of the prompt, docs/searching.md (by docs/generate.py), the help page of
+`crawlctl serve`, the description of its API and what agents are told are made from it. A test parses every
+example of this table.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Operator(NamedTuple):
     examples: tuple[str, ...]
     meaning: str  # continues "pages that …"
     more: str = ""  # for the manual only
-    prompt: bool = True  # whether the help of the prompt shows it
+    prompt: bool = True  # used often: the help of the prompt shows it, and programs are told of it
 
 
 OPERATORS = (
@@ -111,6 +111,12 @@ def help_lines(*, prompt: bool = False) -> Iterator[str]:
     for operator in OPERATORS:
         if operator.prompt or not prompt:
             yield from _in_columns(operator.examples[0], operator.meaning, column, width)
+
+
+def in_one_line() -> str:
+    """Return the operators that are used often, for programs."""
+    often = (operator for operator in OPERATORS if operator.prompt)
+    return "; ".join(f"{operator.examples[0]} finds pages that {operator.meaning}" for operator in often)
 
 
 def _in_columns(example: str, meaning: str, column: int, width: int) -> Iterator[str]:

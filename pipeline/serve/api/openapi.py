@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from crawlctl import __version__
+from crawlctl.pipeline.search.query.operators import in_one_line
 from crawlctl.pipeline.serve.api.api_types import (
     ApiDocument,
     ApiProblem,
@@ -122,7 +123,7 @@ def _number(low: int, high: int, default: int) -> dict[str, Any]:
 _SEARCH = (
     _parameter(
         "q",
-        "the query; docs/searching.md has its operators",
+        f"the query; {in_one_line()}",
         {"type": "string", "minLength": 1, "maxLength": MAX_CHARACTERS},
         required=True,
     ),

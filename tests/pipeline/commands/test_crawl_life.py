@@ -190,6 +190,8 @@ def test_gc_deletes_what_the_kept_snapshots_do_not_name(injected: Shell) -> None
     injected("config", "set", "scope.max_depth=6")
     before = injected("dump", "webdb")
     assert "`crawlctl gc --min-age 0s` deletes them" in injected("gc", "--keep", "1", "--dry-run")
+    named = injected("gc", "--keep", "1", "--dry-run", "--store", "crawl")
+    assert "`crawlctl gc --min-age 0s --store crawl` deletes them" in named
     listed = injected.json("gc", "--keep", "1", "--min-age", "0", "--dry-run")
     assert len(listed["snapshots"]) == 3
     assert len(listed["files"]) >= 1

@@ -7,12 +7,6 @@ from hypothesis import strategies as st
 from crawlctl.pipeline.index.segment.columns import NOT_FETCHED
 from crawlctl.pipeline.index.segment.stored_documents import Lengths
 from crawlctl.pipeline.index.static_quality import BEST, flags_of, quality_of, quality_share
-from crawlctl.pipeline.search.answer.find import find
-from crawlctl.pipeline.search.open.open_index import open_index
-from crawlctl.pipeline.search.query.grammar import parse
-from crawlctl.tests.pipeline.search.brute_force import Page
-from crawlctl.tests.pipeline.search.memory_store import MemoryStore
-from crawlctl.tests.pipeline.search.small_index import write_index
 
 HOST = "http://h.example/"
 PAGE = Lengths(300, 5, 4, 6)
@@ -51,11 +45,3 @@ def test_a_quality_comes_back_from_its_flags(quality: int, is_fetched: bool) -> 
 
 def test_a_segment_of_an_older_version_is_as_good_as_any() -> None:
     assert quality_share(0) == quality_share(NOT_FETCHED) == quality_share(flags_of(BEST))
-
-
-def test_an_index_of_names_comes_behind_the_page_about_the_name() -> None:
-    text = "read orc files into a frame"
-    store = MemoryStore()
-    pages = [Page(f"{HOST}genindex.html", text=text), Page(f"{HOST}z/read.html", text=f"{text} x y z")]
-    index = open_index(store, write_index(store, [[*pages, Page(f"{HOST}other", text="t")]]), cached=False)
-    assert [hit.url for hit in find(index, parse("read orc")).hits] == [pages[1].url, pages[0].url]

@@ -263,3 +263,18 @@ def test_the_order_of_equal_scores_is_the_same_in_any_number_of_partitions(query
         index.close()
     assert found[0] == found[1] == found[2]
     assert len(found[0][0]) == 7
+
+
+def test_an_index_of_names_comes_behind_the_page_about_a_name_though_it_says_it_more_often() -> None:
+    made = [
+        Page("http://h.example/genindex.html", title="Index", text="orc and orc and orc again"),
+        Page("http://h.example/frames.html", title="Frames", text="a frame reads orc from a file"),
+        *(Page(f"http://h.example/{number}", title="Other", text="a tree") for number in range(12)),
+    ]
+    index = partitioned(made, 1)
+    first, second = find(index, parse("orc"), SearchOptions(explain=True)).hits
+    index.close()
+    assert (first.url, second.url) == (made[1].url, made[0].url)
+    explained = [hit.explanation for hit in (first, second)]
+    shares = [part.score for one in explained if one for part in one.parts if part.label == "quality"]
+    assert len(shares) == 2 and shares[0] > 5 * shares[1]

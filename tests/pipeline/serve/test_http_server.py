@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+import logging
+import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -13,10 +17,11 @@ from http.client import HTTPException
 from pathlib import Path
 
 import pytest
+import uvicorn
 
 from crawlctl.cli import run
 from crawlctl.pipeline.errors import ConfigError
-from crawlctl.pipeline.serve.http_server import address_of, listen
+from crawlctl.pipeline.serve.http_server import _is_news, address_of, is_free, listen
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.pipeline.commands.damaged_crawl import linked_copy
@@ -67,6 +72,17 @@ def test_a_signal_counts_from_the_first_line_on(web_store: LocalStore, workers: 
     with serving(web_store, "--workers", workers) as server:
         server.process.send_signal(signal.SIGTERM)
         assert server.process.wait(timeout=60) == 0
+
+
+@pytest.mark.slow
+def test_workers_end_with_the_process_that_started_them_even_if_it_is_killed(web_store: LocalStore) -> None:
+    with serving(web_store, "--workers", "2") as server:
+        assert server.get("/search?q=zebra")[0] == 200
+        server.process.kill()
+        deadline = time.monotonic() + 60
+        while not is_free("127.0.0.1", server.port):
+            assert time.monotonic() < deadline, "a worker still listens"
+            time.sleep(0.05)
 
 
 @pytest.mark.slow
@@ -132,6 +148,37 @@ def test_a_store_without_a_crawl_is_said_in_one_line(
 ) -> None:
     assert run(["serve", "--store", str(tmp_path / "nowhere")]) == 1
     assert "holds no crawl" in capsys.readouterr().err
+    assert run(["init", "--store", str(tmp_path / "empty")]) == 0
+    assert run(["serve", "--store", str(tmp_path / "empty")]) == 1
+    assert f"`crawlctl run --store {tmp_path / 'empty'}`" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--allow-host", "--allow-origin"])
+def test_a_name_that_allows_nothing_is_refused(
+    web_store: LocalStore, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    assert run(["serve", "--store", web_store.uri, option, "/page"]) == 2
+    assert capsys.readouterr().err.startswith("crawlctl: /page is no ")
+
+
+@pytest.mark.slow
+def test_a_damaged_store_is_told_to_the_operator_and_not_to_the_visitor(
+    web_store: LocalStore, tmp_path: Path
+) -> None:
+    store = LocalStore(linked_copy(web_store.root, tmp_path / "crawl"))
+    with serving(store) as server:
+        shutil.rmtree(tmp_path / "crawl" / "segments")
+        status, page = server.get("/search?q=zebra")
+        assert status == 503 and "crawl/segments" not in page
+        server.process.terminate()
+        _, said = server.process.communicate(timeout=60)
+    assert said.count("crawl/segments") == 1 and "crawlctl check --repair" in said
+
+
+def test_what_uvicorn_says_of_answers_that_it_breaks_off_is_not_shown() -> None:
+    said = re.findall(r'"(Cancel .*?)"', inspect.getsource(uvicorn.server))
+    assert said and not any(_is_news(logging.makeLogRecord({"msg": text})) for text in said)
+    assert _is_news(logging.makeLogRecord({"msg": "Exception in ASGI application"}))
 
 
 def test_the_address_is_one_that_a_browser_opens() -> None:

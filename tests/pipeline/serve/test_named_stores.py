@@ -102,6 +102,7 @@ def test_the_next_answer_of_the_api_is_of_the_same_crawl(path: str, several: Tes
 def test_what_is_missing_in_a_crawl_is_told_in_its_own_page_or_in_json(several: TestClient) -> None:
     page = parsed(several, "/in/blog/search?q=loop+OR", 400)
     assert page.css("form[action='/in/blog/search']")
+    assert [node.attributes["href"] for node in page.css(".stores a")] == ["/search?q=loop+OR"]
     assert several.get("/in/blog/search").headers["location"] == "/in/blog/"
     assert several.get("/in/blog/api/search?q=loop").json()["total"] == 1
     problem = several.get("/in/blog/api/search")

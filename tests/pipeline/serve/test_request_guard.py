@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
 from starlette.testclient import TestClient
 
-from crawlctl.pipeline.serve.request_guard import MAX_QUERY_STRING, host_name
+from crawlctl.pipeline.serve.limits.token_buckets import TokenBuckets
+from crawlctl.pipeline.serve.metrics import Metrics
+from crawlctl.pipeline.serve.request_guard import MAX_QUERY_STRING, RequestGuard, host_name
 from crawlctl.pipeline.serve.served_crawl import ServedCrawl, ServeOptions
-from crawlctl.pipeline.serve.web_app import app_of
+from crawlctl.pipeline.serve.web_app import app_of, refusal
 
 if TYPE_CHECKING:
+    from starlette.types import Message, Receive, Scope, Send
+
     from crawlctl.pipeline.store.local.store import LocalStore
 
 PATHS = (
@@ -114,3 +119,31 @@ def test_other_methods_and_paths_are_refused_without_a_trace(client: TestClient)
     assert (answer.status_code, set(answer.headers["allow"].split(", "))) == (405, {"GET", "HEAD"})
     assert "there is no such page here" in client.get("/nowhere").text.lower()
     assert client.head("/search?q=loop").content == b""
+
+
+@pytest.mark.parametrize("has_begun", [False, True])
+def test_an_answer_that_the_end_of_the_server_breaks_off_is_refused_without_a_trace(has_begun: bool) -> None:
+    sent: list[Message] = []
+
+    async def unfinished(_scope: Scope, _receive: Receive, send: Send) -> None:
+        if has_begun:
+            await send({"type": "http.response.start", "status": 200})
+        await asyncio.Event().wait()
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    guard = RequestGuard(
+        unfinished, hosts=(), origins=(), metrics=Metrics(""), buckets=TokenBuckets(0, ""), refusal=refusal
+    )
+    scope = {"type": "http", "method": "GET", "path": "/search", "query_string": b"q=loop"}
+    scope["headers"] = [(b"host", b"localhost")]
+
+    async def ended() -> None:
+        request = asyncio.create_task(guard(scope, None, send))  # type: ignore[arg-type]
+        await asyncio.sleep(0)
+        request.cancel()
+        await request
+
+    asyncio.run(ended())
+    assert [message["status"] for message in sent if "status" in message] == [200 if has_begun else 503]

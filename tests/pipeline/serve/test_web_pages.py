@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
+from crawlctl.pipeline.search.query.operators import OPERATORS
 from crawlctl.pipeline.serve.searching.page_results import PER_HOST
 from crawlctl.pipeline.serve.web_pages import MAX_SIMILAR
 from crawlctl.tests.pipeline.serve.served_web import (
@@ -353,7 +354,7 @@ def test_a_browser_learns_how_to_search_here(client: TestClient) -> None:
 
 def test_every_example_of_the_help_is_understood(client: TestClient) -> None:
     examples = links(html(client, "/help"), "table a")
-    assert len(examples) >= 10
+    assert len(examples) == sum(len(operator.examples) for operator in OPERATORS)
     for path in examples:
         assert client.get(path).status_code == 200, path
 

@@ -219,6 +219,15 @@ def test_a_rank_lifts_a_page(store: LocalStore) -> None:
     assert urls(store, "tree") == ["b", "a"]
 
 
+def test_a_rank_decides_between_pages_that_fit_alike_and_lifts_no_page_that_fits_less(
+    store: LocalStore,
+) -> None:
+    linked = Page(f"{HOST}/linked", text="forest " * 9 + "tree " + "forest " * 9, prior=255)
+    fitting = Page(f"{HOST}/fitting", text="tree and tree " + "forest " * 9)
+    write_index(store, [[linked, fitting, *(Page(f"{HOST}/{number}", text="x") for number in range(9))]])
+    assert urls(store, "tree") == ["fitting", "linked"]
+
+
 def test_full_matches_come_first_and_partial_ones_are_marked(store: LocalStore) -> None:
     pages = [
         Page(f"{HOST}/full", text="red tree and so on"),

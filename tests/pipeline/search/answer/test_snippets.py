@@ -65,6 +65,18 @@ def test_stems_are_those_of_the_language_of_the_page() -> None:
     assert shown("Die Häuser und das Haus", "häusern", "de") == "Die [Häuser] und das [Haus]"
 
 
+@pytest.mark.parametrize("query", ["reseau apache", '"reseau" apache', "oeuvre apache"])
+def test_a_word_without_its_accents_is_marked_beside_others_wherever_it_stands(query: str) -> None:
+    found = shown(f"{FILLER * 3}Une œuvre : le RÉSEAU d'Apache. {FILLER}", query, "fr")
+    assert "[Apache]" in found
+    assert "[RÉSEAU]" in found or "[œuvre]" in found
+
+
+def test_a_word_in_quotes_is_marked_behind_many_others_that_begin_like_it() -> None:
+    found = shown(f"{'A window was where we went. ' * 500}Two windows.", '"windows"')
+    assert found.endswith("Two [windows].")
+
+
 def test_the_best_place_is_shown() -> None:
     text = f"{FILLER}A loop alone. {FILLER}Here the event meets its loop. {FILLER}"
     assert "[event] meets its [loop]" in shown(text, "event loop")

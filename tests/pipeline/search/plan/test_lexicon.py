@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crawlctl.pipeline.search.answer.find import find
 from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.plan.lexicon import OLDER_PAGES, Lexicon, WordTerms
 from crawlctl.pipeline.search.plan.planner import plan_query
@@ -117,6 +118,14 @@ def test_a_word_in_quotes_is_found_as_it_is_written_and_no_other_form_of_it(stor
     assert found(store, '"windowed"') == found(store, 'anchor:"windowed"') == {"both"}
     assert found(store, 'title:"windows"') == found(store, '"windowing"') == set()
     assert found(store, "windows") == {"one", "several", "both"}
+
+
+def test_pages_with_a_word_in_quotes_come_by_how_well_they_have_this_form(store: LocalStore) -> None:
+    other = Page("http://a.example/other", title="Window", text="window window window windows")
+    this = Page("http://a.example/this", title="Windows", text="these are windows")
+    write_index(store, [[other, this]])
+    first, second = find(open_index(store), parse('"windows"')).hits
+    assert (first.url, second.url) == (this.url, other.url)
 
 
 def test_segments_without_forms_are_asked_for_stems_with_a_notice(store: LocalStore) -> None:

@@ -136,6 +136,29 @@ def test_a_title_that_is_the_query_comes_before_pages_that_repeat_its_words_apar
     assert order(index, "postgresql window functions")[0] == "named"
 
 
+def others() -> list[Page]:
+    """Pages without the words of a query, so that each of its words tells something."""
+    return [Page(f"{HOST}/other{number}", text="y") for number in range(12)]
+
+
+def test_a_title_that_is_the_query_comes_before_longer_titles_with_it() -> None:
+    index = index_of(
+        Page(f"{HOST}/longer", title="Window functions of seven databases", text="a window has functions"),
+        Page(f"{HOST}/named", title="Window functions", text="rows around a row"),
+        *others(),
+    )
+    assert order(index, "window functions") == ["named", "longer"]
+
+
+def test_a_heading_that_has_the_whole_query_comes_before_headings_that_have_its_pairs() -> None:
+    index = index_of(
+        Page(f"{HOST}/pairs", headings=("red green", "green leaf"), text="red"),
+        Page(f"{HOST}/whole", headings=("red green leaf",), text="words"),
+        *others(),
+    )
+    assert order(index, "red green leaf") == ["whole", "pairs"]
+
+
 @pytest.mark.parametrize("query", ["tree leaf", "leaf tree"])
 def test_the_order_of_the_words_counts(query: str) -> None:
     index = index_of(
