@@ -89,7 +89,7 @@ class ArrayFile:
         self.name = store.locate(entry.name)
         stored = store.open(entry.name)
         if stored.size != entry.bytes:
-            raise self._corrupt(stored.size, f"it has {stored.size} bytes and had {entry.bytes}")
+            raise self._corrupt(stored.size, f"it has {stored.size} bytes instead of {entry.bytes}")
         self._source = self._checked(stored)
         head = self._source.read(0, _HEAD)
         length = int.from_bytes(head[len(_MAGIC) :], "little")
