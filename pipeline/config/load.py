@@ -251,8 +251,21 @@ def _broken_rule(err: Exception, key: str = "") -> tuple[str, str] | None:
 
 def _unknown(name: str, known: Iterable[str], source: str) -> ConfigError:
     """Return the error for an unknown name; it suggests the most similar known name."""
-    import difflib
-
-    close = difflib.get_close_matches(name, list(known), n=1)
+    close = _similar(name, list(known))
     hint = f"did you mean {close[0]}?" if close else "'crawlctl config' lists them all"
     return ConfigError(f"{source}: unknown setting {name}; {hint}")
+
+
+def _similar(name: str, known: list[str]) -> list[str]:
+    """Return the known name most similar to a name, if any is similar.
+
+    If the section is a known one, only the part after it is compared: a long section alone would make all of
+    its settings similar. If no name is similar, one with the same last part in another section is returned.
+    """
+    import difflib
+
+    section, dot, last = name.rpartition(".")
+    inside = {one.removeprefix(section + dot): one for one in known if dot and one.startswith(section + dot)}
+    names = inside or {one: one for one in known}
+    close = difflib.get_close_matches(last if inside else name, names, n=1)
+    return [names[one] for one in close] or [one for one in known if one.rpartition(".")[2] == last][:1]

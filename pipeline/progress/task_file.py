@@ -35,8 +35,10 @@ class HostProgress(msgspec.Struct, frozen=True, array_like=True):
     seconds: float = 0.0  # the estimated time that it still needs
 
     def bounded(self) -> HostProgress:
-        """Return the record with names that are not too long for the file."""
-        return msgspec.structs.replace(self, host=self.host[:_HOST_CHARS], reason=self.reason[:_REASON_CHARS])
+        """Return the record with names that fit the file; a reason that was cut ends in an ellipsis."""
+        is_long = len(self.reason) > _REASON_CHARS
+        reason = f"{self.reason[: _REASON_CHARS - 1].rstrip()}…" if is_long else self.reason
+        return msgspec.structs.replace(self, host=self.host[:_HOST_CHARS], reason=reason)
 
 
 class UrlProgress(msgspec.Struct, frozen=True, array_like=True):

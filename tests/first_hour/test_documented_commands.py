@@ -118,6 +118,7 @@ def test_no_command_has_a_comment_behind_it(page: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", SHELLS)
 def test_the_quickstart_can_be_typed(
     name: str, web: DemoWeb, tmp_path: Path, machine: dict[str, str], hurried: dict[str, str]

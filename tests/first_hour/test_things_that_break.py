@@ -5,6 +5,7 @@ Each time the reason is in what is printed, with what to type next, and in the e
 
 from __future__ import annotations
 
+import shutil
 import socket
 from collections import Counter
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ import pytest
 
 from crawlctl.tests.first_hour.new_user import CONTACT, NOTHING_FETCHED, NewUser
 from crawlctl.tests.pipeline.fetch.site import Resource, Site, serving
+from crawlctl.tests.pipeline.store.local.small_disk import enlarge, small_disk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -201,6 +203,23 @@ def test_a_query_over_a_file_that_is_gone_says_so(shell: NewUser, crawl: Path) -
     assert "crawlctl check --repair" in shell("crawlctl query event loop", code=1)
     assert "nothing was lost" in shell("crawlctl check --repair")
     assert "asyncio.events" in shell("crawlctl query event loop")
+
+
+def test_gc_makes_room_on_a_disk_without_a_free_byte(shell: NewUser, web: DemoWeb, tmp_path: Path) -> None:
+    shell(CONTACT)
+    site = web.sites[1]
+    with small_disk(tmp_path / "disk", "1m") as disk:
+        ran = shell(f"crawlctl run {site.url} --store disk/crawl", code=1)
+        assert "could not be saved and are due again: " in ran
+        assert "No space left on device; free some space there, run `crawlctl gc --store " in ran
+        shell("cat /dev/zero > disk/filler", code=1)
+        assert shutil.disk_usage(disk).free == 0
+        assert "deleted 1 snapshot, " in shell("crawlctl gc --store disk/crawl --min-age 0s")
+        assert shutil.disk_usage(disk).free > 0
+        (disk / "filler").unlink()
+        enlarge(disk, "64m")
+        assert f"pages fetched {site.pages - 1} " in shell("crawlctl run --store disk/crawl")
+        assert len(shell("crawlctl query --urls --limit 100 --store disk/crawl '*'").split()) == site.pages
 
 
 @pytest.mark.integration

@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 
 from crawlctl.tests.fuzz.corpora import corpora
-from crawlctl.tests.fuzz.mutation import Mutator
 from crawlctl.tests.fuzz.running import Tally, fuzz, inputs_of
 from crawlctl.tests.fuzz.targets import TARGETS
 
@@ -50,8 +49,7 @@ def _options() -> argparse.Namespace:
 
 def _again(target: str, seed: int, number: int, keep: Path | None) -> int:
     """Try one input without a net, so that its traceback is seen."""
-    corpus = corpora()[target]
-    data = Mutator(corpus.seeds, corpus.tokens).make(number, seed)
+    data = corpora()[target].mutator().make(number, seed)
     if keep is not None:
         keep.write_bytes(data)
     TARGETS[target](data)

@@ -8,6 +8,7 @@ import zlib
 from pathlib import Path
 from typing import NamedTuple
 
+from crawlctl.tests.fuzz.mutation import Mutator
 from crawlctl.tests.fuzz.zip_seeds import epub_seeds, office_seeds, xml_seeds
 from crawlctl.tests.pipeline.imports.archives import answer, page, record
 
@@ -19,6 +20,11 @@ class Corpus(NamedTuple):
 
     seeds: tuple[bytes, ...]
     tokens: tuple[bytes, ...]
+    is_xml: bool = False  # whether seeds that are XML are changed as trees too
+
+    def mutator(self) -> Mutator:
+        """Return what draws inputs from the corpus."""
+        return Mutator(self.seeds, self.tokens, is_xml=self.is_xml)
 
 
 _SENTENCE = "Süße Früchte, 日本語 и кириллица; an ordinary sentence about nothing. "
@@ -228,9 +234,13 @@ def corpora() -> dict[str, Corpus]:
             (*_LABELS, b"\x1b$B", b"\x1b$)C", b"~{", b"\xff\xfe", b"\xfe\xff", b"<meta charset=", b"\0"),
         ),
         "pdf": Corpus((_PDF, _FLATE_PDF), _PDF_PIECES),
-        "office": Corpus(office_seeds(), (*_XML, *_ZIP_PIECES, b"<w:t>", b"<c t='s'><v>9</v></c>")),
-        "epub": Corpus(epub_seeds(), (*_XML, *_ZIP_PIECES, b"<itemref idref='a'/>", b"href='../a.xhtml'")),
-        "xml": Corpus(xml_seeds(), (*_XML, *_TAGS, *_DECLARED, b"<title>", b"</title>", b"]]>")),
+        "office": Corpus(
+            office_seeds(), (*_XML, *_ZIP_PIECES, b"<w:t>", b"<c t='s'><v>9</v></c>"), is_xml=True
+        ),
+        "epub": Corpus(
+            epub_seeds(), (*_XML, *_ZIP_PIECES, b"<itemref idref='a'/>", b"href='../a.xhtml'"), is_xml=True
+        ),
+        "xml": Corpus(xml_seeds(), (*_XML, *_TAGS, *_DECLARED, b"<title>", b"</title>", b"]]>"), is_xml=True),
         "warc": Corpus(
             (_RECORDS, gzip.compress(_RECORDS, mtime=0), *_archives()),
             (b"WARC/1.0\r\n", b"\r\n\r\n", b"Content-Length: ", b"Content-Encoding: br\r\n", b"\x1f\x8b\x08"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
+from crawlctl.tests.fuzz.tree_mutation import Trees
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -26,10 +28,14 @@ _NUMBERS = (
 
 
 class Mutator:
-    """Draws inputs from seeds; `tokens` are what the format is made of."""
+    """Draws inputs from seeds; `tokens` are what the format is made of.
 
-    def __init__(self, seeds: Sequence[bytes], tokens: Sequence[bytes]) -> None:
+    With `is_xml`, half of the inputs made from XML are changed as trees and stay well-formed.
+    """
+
+    def __init__(self, seeds: Sequence[bytes], tokens: Sequence[bytes], *, is_xml: bool = False) -> None:
         self._seeds = seeds
+        self._trees = Trees(seeds) if is_xml else None
         self._tokens = (*tokens, *_NUMBERS)
         self._changes = (
             self._flip,
@@ -46,7 +52,10 @@ class Mutator:
     def make(self, number: int, seed: int) -> bytes:
         """Return the input with a number; another seed is another series of them."""
         draw = random.Random(seed * 1_000_003 + number)
-        data = bytearray(draw.choice(self._seeds))
+        seed_data = draw.choice(self._seeds)
+        if self._trees and draw.random() < 0.5 and (changed := self._trees.changed(seed_data, draw)):
+            return changed[:MAX_BYTES]
+        data = bytearray(seed_data)
         for _ in range(draw.randint(1, _MAX_CHANGES)):
             draw.choice(self._changes)(data, draw)
         return bytes(data[:MAX_BYTES])

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from crawlctl.tests.fuzz.corpora import corpora
-from crawlctl.tests.fuzz.mutation import Mutator
 from crawlctl.tests.fuzz.targets import SHARES, TARGETS, close_all
 
 if TYPE_CHECKING:
@@ -54,8 +53,7 @@ def fuzz(
     target: str, numbers: Iterable[int], seed: int, told: Callable[[Tally], None] | None = None
 ) -> Tally:
     """Give a target the inputs with these numbers, and return what came of it."""
-    corpus = corpora()[target]
-    mutator, take, tally = Mutator(corpus.seeds, corpus.tokens), TARGETS[target], Tally()
+    mutator, take, tally = corpora()[target].mutator(), TARGETS[target], Tally()
     try:
         for number in numbers:
             if tally.inputs % _BATCH == 0:

@@ -22,7 +22,7 @@ _WORDS = {
     "fetched": ("new or changed", "can be searched; new or changed at the last visit"),
     "unchanged": ("unchanged", "can be searched; as before at the last visit"),
     "duplicate": ("duplicates", "another page with the same content is searched"),
-    "unfetched": ("not visited", "known by links or seeds"),
+    "unfetched": ("not fetched", "known by links or seeds; not asked for yet, or failed so far"),
     "redirected": ("redirects", "lead to another URL"),
     "gone": ("gone", "status 404 or 410"),
     "forbidden": ("forbidden", "by the host or its robots.txt"),

@@ -53,7 +53,7 @@ def test_the_seeds_of_the_repository_are_injected_once(crawlctl: Shell) -> None:
 
 def test_what_is_printed_for_people_says_the_same(injected: Shell) -> None:
     printed = injected("status")
-    assert "not visited" in printed
+    assert "not fetched" in printed
     assert "in use" not in printed
 
 

@@ -62,6 +62,12 @@ def test_a_record_has_a_fixed_size_whatever_hosts_are_called(names: list[str], r
     assert [host.host for host in found.hosts] == [name[:100] for name in names[: len(found.hosts)]]
 
 
+def test_a_long_reason_shows_that_it_was_cut() -> None:
+    slow = "too few bytes per second: Operation too slow. Less than 256 bytes/sec transferred (libcurl 28)"
+    assert HostProgress("a", reason=slow).bounded().reason == f"{slow[:59]}…"
+    assert HostProgress("a", reason=slow[:60]).bounded().reason == slow[:60]
+
+
 def test_where_nobody_listens_nothing_is_said(tmp_path: Path) -> None:
     for folder in ("", str(tmp_path / "elsewhere")):
         said = ProgressFile(folder, 0)

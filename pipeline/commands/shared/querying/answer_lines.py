@@ -146,7 +146,8 @@ def _summary(answer: Answer) -> str:
     if not answer.pages:
         return "No page matches."
     first, last = answer.pages[0].number, answer.pages[-1].number
-    some = f", {answer.partial:,} more have some of the words" if answer.partial else ""
+    more = counted(answer.partial, "more has", "more have")
+    some = f", {more} some of the words" if answer.partial else ""
     matches = counted(answer.total, "page matches", "pages match")
     folded = "; --all shows similar pages too" if any(page.similar for page in answer.pages) else ""
     return f"{first:,}–{last:,} shown; {matches}{some}{folded}"

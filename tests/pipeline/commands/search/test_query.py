@@ -155,6 +155,7 @@ def test_partial_matches_follow_and_are_marked(found: Shell) -> None:
     assert printed.startswith("Pages that have some of the words:")
     assert "1970" not in printed
     assert "0 pages match, 2 more have some of the words" in printed
+    assert "1–1 shown; 0 pages match, 1 more has some of the words" in found("query", "callbacks", "trees")
     assert found("query", "twisted", "callbacks", "--strict") == "No page matches.\n"
     assert found("query", "AND", "twisted", "callbacks") == "No page matches.\n"
 
