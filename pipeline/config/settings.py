@@ -430,6 +430,11 @@ class RoundSettings(Section, frozen=True):
     tail: Duration = Duration(15)
     """When a round only waits for a few slow hosts, it ends after this time or later, if another round
     follows and other hosts have work for it. The pages of the slow hosts stay due."""
+    follow_outlinks: bool = True
+    """Whether a round fetches pages that it has found itself, on hosts whose due pages are done. It does so
+    while other due pages take more than 5s, and a round never lasts longer because of it. Only with
+    `run --until-empty` on this machine such a round goes on until its time (round.max_time) is over. false
+    leaves all new pages to the next round."""
     task_memory: Size = Size(512 * MIB)
     """Memory of one fetch task."""
     flush_pages: AtLeastOne = 20_000

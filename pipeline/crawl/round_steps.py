@@ -32,10 +32,13 @@ def fetch(
     plan: Plan,
     seed_hosts: Sequence[str] | None,
     tail_wait: float | None = None,
+    *,
+    may_lengthen: bool = False,
 ) -> tuple[FileEntry, ...]:
     """Fetch what is due, one task per partition, and return the files of all runs.
 
     With `tail_wait`, tasks wait at most `tail_wait` seconds for slow hosts once a task has found new work.
+    With `may_lengthen`, the round may go on for URLs that it has found itself.
 
     All tasks run at once, however many cores there are: they mostly wait for their hosts.
     """
@@ -45,7 +48,11 @@ def fetch(
         load_for_tasks()
     number = snapshot.round + 1
     with step_folder(work.config.runner) as folder:
-        lines = fetch_orders(work, snapshot, plan, seed_hosts, folder.progress, tail_wait=tail_wait)
+        lines = fetch_orders(
+            *(work, snapshot, plan, seed_hosts, folder.progress),
+            tail_wait=tail_wait,
+            may_lengthen=may_lengthen,
+        )
         orders = folder.write("orders", lines)
         title = f"round {number}, fetch"
         with work.display.step(
@@ -89,6 +96,7 @@ def fetch_orders(
     progress: Path,
     *,
     tail_wait: float | None = None,
+    may_lengthen: bool = False,
 ) -> Iterator[bytes]:
     """Yield the order of each partition that takes part in the round."""
     for share in plan.shares:
@@ -107,6 +115,7 @@ def fetch_orders(
             progress=str(progress),
             tasks=len(plan.shares),
             tail_wait=tail_wait,
+            may_lengthen=may_lengthen,
         )
         yield encode_order(order)
 

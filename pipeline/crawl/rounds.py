@@ -146,7 +146,7 @@ class _Driver:
         """Run this number of rounds; None: until nothing is due. Rounds that ask no host do not count."""
         finished = 0
         while iterations is None or finished < iterations:
-            report = self.run_round(is_last=finished + 1 == iterations)
+            report = self.run_round(is_last=finished + 1 == iterations, is_counted=iterations is not None)
             if report is None:
                 self._work.display.say(_nothing_due(self._crawl.snapshot, time.time()))
                 return
@@ -159,10 +159,13 @@ class _Driver:
             self.rank_if_due()
             finished += 1
 
-    def run_round(self, *, is_last: bool = False) -> RoundReport | None:
-        """Run the next round, or the rest of the open round; None if nothing is due."""
+    def run_round(self, *, is_last: bool = False, is_counted: bool = True) -> RoundReport | None:
+        """Run the next round, or the rest of the open round; None if nothing is due.
+
+        `is_counted` says whether the user has given a number of rounds.
+        """
         started, before = time.monotonic(), self._crawl.snapshot
-        fetched = self._fetch(is_last=is_last)
+        fetched = self._fetch(is_last=is_last, is_counted=is_counted)
         if fetched is None:
             return None
         fetched_at = time.monotonic()
@@ -214,7 +217,7 @@ class _Driver:
         if files != before.files:
             self._crawl.commit(files, made_by=self._crawl.part_of_command("duplicate groups"))
 
-    def _fetch(self, *, is_last: bool) -> tuple[FileEntry, ...] | None:
+    def _fetch(self, *, is_last: bool, is_counted: bool) -> tuple[FileEntry, ...] | None:
         """Return the files of the fetch step, kept or new; None if nothing is due."""
         number, config = self._crawl.next_round, self._work.config
         begun = partitions_with_runs(self._store, number)
@@ -239,8 +242,13 @@ class _Driver:
         if not plan.shares:
             return None
         tail_wait = None if is_last else self._pace.tail_wait
+        # Only the forked runner starts all tasks at once; on others a task would keep another one waiting.
+        may_lengthen = not is_counted and config.runner.name == "forked"
         return self._crawl.kept_step(
-            FETCH, lambda: fetch(self._work, snapshot, plan, self._seed_hosts, tail_wait)
+            FETCH,
+            lambda: fetch(
+                *(self._work, snapshot, plan, self._seed_hosts, tail_wait), may_lengthen=may_lengthen
+            ),
         )
 
     def _index(self, files: tuple[FileEntry, ...]) -> tuple[FileEntry, ...]:

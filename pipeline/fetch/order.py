@@ -26,4 +26,6 @@ class FetchOrder(StoreOrder, frozen=True, kw_only=True):
     seed_hosts: tuple[str, ...] | None = None
     tasks: int = 1  # fetch tasks of the round, this one included
     tail_wait: float | None = None  # seconds that a task waits in the tail of the round; None: no early end
+    # Whether the round may go on for URLs that it has found itself (fetch/loop/outlink_following.py).
+    may_lengthen: bool = False
     draft: Snapshot | None = None  # not committed yet; a replay works on it instead of `snapshot`

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ from crawlctl.pipeline.config.units import Size
 from crawlctl.pipeline.errors import StoreUnavailable
 from crawlctl.pipeline.fetch.heartbeat import Heartbeat
 from crawlctl.pipeline.fetch.loop.fetch_loop import Bounds, FetchLoop
+from crawlctl.pipeline.fetch.loop.outlink_following import Following
+from crawlctl.pipeline.fetch.loop.outlinks import URL_BYTES, FollowLimits, Outlinks
 from crawlctl.pipeline.fetch.loop.parse_queue import ParseQueue
 from crawlctl.pipeline.fetch.loop.planned_urls import PlannedUrls
 from crawlctl.pipeline.fetch.loop.round_tail import RoundTail
@@ -20,7 +23,13 @@ from crawlctl.pipeline.fetch.pages.discovery import Discovery
 from crawlctl.pipeline.fetch.pages.lookalikes import Lookalikes
 from crawlctl.pipeline.fetch.pages.page_reader import PageReader, Visit
 from crawlctl.pipeline.fetch.pages.sitemap_queue import SitemapQueue
-from crawlctl.pipeline.fetch.save.adoption import adopt_runs, due_sitemaps, host_states, remember_runs
+from crawlctl.pipeline.fetch.save.adoption import (
+    adopt_runs,
+    due_sitemaps,
+    found_urls,
+    host_states,
+    remember_runs,
+)
 from crawlctl.pipeline.fetch.save.archive import Archive
 from crawlctl.pipeline.fetch.save.run_buffer import BYTES, PAGES, RunBuffer
 from crawlctl.pipeline.fetch.save.run_saver import RunSaver
@@ -44,9 +53,10 @@ from crawlctl.pipeline.text.documents.document import ParseRules
 from crawlctl.pipeline.text.guarded.guard import Guard
 from crawlctl.pipeline.text.words.explicit import ExplicitLists
 from crawlctl.pipeline.text.words.focus import focus_of
-from crawlctl.pipeline.urls.hosts import host_of_key, url_of_key
+from crawlctl.pipeline.urls.hosts import host_in_key, host_of_key, partition_of, url_of_key
+from crawlctl.pipeline.webdb.entries import first_entry
 from crawlctl.pipeline.webdb.part import PartRows
-from crawlctl.pipeline.webdb.records import Kind, Outcome, decode_entry
+from crawlctl.pipeline.webdb.records import Kind, Outcome, decode_entry, encode
 from crawlctl.pipeline.webdb.repeated.block_table import KnownBlocks, known_blocks
 from crawlctl.pipeline.webdb.seed_hosts import seed_hosts
 
@@ -61,6 +71,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.politeness.host_state import HostState
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.webdb.records import Fresh
 
 # Each constant n gives 1/n of round.task_memory. The selected URLs take 1/8, and the polite queue about as
 # much again. The bodies being received take 1/8.
@@ -69,6 +80,7 @@ _BODIES_SHARE = 8
 # The rules of large robots.txt files: packed, and unpacked for matching.
 _RULES_SHARE = 16
 _INDEXES_SHARE = 32
+_OUTLINKS_SHARE = 16  # the URLs that the task has found and may fetch in the same round
 
 
 def fetch_partition(
@@ -97,7 +109,7 @@ def fetch_partition(
         clock=clock or RunClock(),
     )
     due = task.select()
-    if due or task.sitemaps:
+    if due or task.sitemaps or task.found_before:
         task.fetch(due, progress, should_stop)
     else:
         progress(task.done_before())
@@ -144,6 +156,7 @@ class _Task:
             now=self.clock.now(),
         )
         self.sitemaps = [host for host in sitemaps if host not in avoid]
+        self.found_before: dict[bytes, Fresh] = {}  # what earlier attempts have found and not fetched
 
     def _known_blocks(self) -> KnownBlocks:
         """Return what earlier rounds know about repeated blocks, also for hosts without due URLs."""
@@ -163,7 +176,17 @@ class _Task:
             shares=self.adopted.shares,
         )
         self.survey.read(self.rows, selection)
+        if self.config.round.follow_outlinks:
+            most = self._outlinks_memory // URL_BYTES
+            self.found_before = found_urls(self.store, self.adopted, self.survey.known, self._is_own, most)
         return selection.finish()
+
+    @property
+    def _outlinks_memory(self) -> int:
+        return self.config.round.task_memory // _OUTLINKS_SHARE
+
+    def _is_own(self, host: str) -> bool:
+        return partition_of(host, self.order.partitions) == self.order.partition
 
     def done_before(self) -> Progress:
         """Return the progress of a task whose URLs have all been handled by earlier attempts."""
@@ -228,21 +251,27 @@ class _Task:
 
     def _tools(self, guard: Guard, engine: Engine, scope: Scope, due: list[Due]) -> TaskTools:
         config, now = self.config, self.clock.now()
-        rules, states = self._host_states(due)
+        hosts = {*self.sitemaps, *(host_of_key(one.key) for one in due)}
+        hosts |= {host_of_key(key) for key in (*self.found_before, *self.adopted.done)}
+        rules, states = self._host_states(hosts)
         queue = PoliteQueue(config.politeness, config.fetch.agent, states, now, self.order.tasks)
         sites = self._site_budgets(scope)
+        outlinks = self._outlinks(due, hosts) if config.round.follow_outlinks else None
         discovery = Discovery(
-            config.scope, scope, sites, self.survey.known, self.run.count, focus=focus_of(config.focus)
+            *(config.scope, scope, sites, self.survey.known, self.run.count),
+            focus=focus_of(config.focus),
+            on_new=outlinks.add if outlinks else None,
         )
         sitemaps = SitemapQueue(
             config.sitemaps, discovery, self.rows, count=self.run.count, states=states, now=now
         )
-        validators = Validators(self.rows, due)
+        planned = PlannedUrls(queue, sitemaps, Validators(self.rows, due), config, self.pages_left)
         return TaskTools(
             config=config,
             clock=self.clock,
             queue=queue,
-            planned=PlannedUrls(queue, sitemaps, validators, config, self.pages_left),
+            planned=planned,
+            following=Following(outlinks, planned, queue, self.order),
             engine=engine,
             parse_queue=ParseQueue(guard, queue, config.parse.host_time),
             reader=self._page_reader(discovery, sites),
@@ -255,12 +284,27 @@ class _Task:
             heartbeat=self.heartbeat,
         )
 
-    def _host_states(self, due: list[Due]) -> tuple[RuleMemory, dict[str, HostState]]:
+    def _outlinks(self, due: list[Due], hosts: set[str]) -> Outlinks:
+        """Return an object that takes the URLs to follow: of hosts whose state was read, or new hosts."""
+        config, known = self.config, self.survey.hosts
+
+        def may_follow(host: str) -> bool:
+            return self._is_own(host) and host not in self.avoid and (host in hosts or host not in known)
+
+        limits = FollowLimits(
+            config.scope.max_depth // 2, self._outlinks_memory, config.politeness.pages_per_host
+        )
+        outlinks = Outlinks(self.run.fresh, may_follow, limits)
+        outlinks.count(Counter(host_in_key(one.key) for one in due))
+        outlinks.count(self.adopted.shares)
+        outlinks.adopt(self.found_before.items())
+        return outlinks
+
+    def _host_states(self, hosts: set[str]) -> tuple[RuleMemory, dict[str, HostState]]:
         """Return the saved states of the hosts to ask, and the memory that their robots.txt rules share."""
         memory = self.config.round.task_memory
         rules = RuleMemory(memory // _RULES_SHARE)
         INDEXES.limit_to(memory // _INDEXES_SHARE)
-        hosts = {*self.sitemaps, *(host_of_key(one.key) for one in due)}
         states = host_states(
             self.store, self.snapshot, self.order.partition, self.adopted, hosts, rules=rules
         )
@@ -299,11 +343,16 @@ class _Task:
             if found is None:
                 return
             key, answer = found
-            value = values.get(key) or self.rows.get(key)
+            value = values.get(key) or self.rows.get(key) or self._followed_before(key)
             entry = decode_entry(value, self.rows.name) if value else None
             if entry is not None and scope.verdict(answer.url, entry.depth) is None:
                 self.archived.add(key)
                 yield Visit(key, answer.url, entry, answer)
+
+    def _followed_before(self, key: bytes) -> bytes | None:
+        """Return the packed entry of a URL that an earlier attempt has found and fetched in this round."""
+        found = self.found_before.get(key)
+        return encode(first_entry(found, found.seen)) if found else None
 
     def _within(self, scope: Scope, due: list[Due]) -> list[Due]:
         """Return the URLs that are in scope and whose host may be asked; record outcomes for the others.

@@ -21,7 +21,7 @@ from crawlctl.pipeline.politeness.host_state import HostState, KnownRobots
 from crawlctl.pipeline.terminal.counted import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from crawlctl.pipeline.config.settings import PolitenessSettings
     from crawlctl.pipeline.politeness.handout import LeftOver, Reply
@@ -144,6 +144,12 @@ class HostQueue:
         self._scheme(url).add(url, priority, len(self._seen))
         self._seen.add(url)
         return True
+
+    def withdraw(self, urls: Collection[str]) -> list[str]:
+        """Remove and return those of these URLs that wait; they may be queued again."""
+        found = [url for scheme in self._schemes.values() for url in scheme.withdraw(urls)]
+        self._seen.difference_update(found)
+        return found
 
     def take(self, now: float) -> Handout | None:
         """Return the URL whose turn it is, None if no URL can be requested now."""

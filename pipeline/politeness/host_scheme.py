@@ -6,14 +6,14 @@ answer, the other service may. So failures, back-off and robots.txt are kept per
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.politeness.handout import Fate, LeftOver
 from crawlctl.pipeline.politeness.host_state import SchemeState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from crawlctl.pipeline.config.settings import PolitenessSettings
     from crawlctl.pipeline.politeness.host_state import KnownRobots
@@ -60,6 +60,13 @@ class HostScheme:
     def pop(self) -> str:
         """Remove and return the best URL."""
         return heappop(self._urls)[2]
+
+    def withdraw(self, urls: Collection[str]) -> list[str]:
+        """Remove and return those of these URLs that wait."""
+        found = [waiting[2] for waiting in self._urls if waiting[2] in urls]
+        self._urls = [waiting for waiting in self._urls if waiting[2] not in urls]
+        heapify(self._urls)
+        return found
 
     def defer(self, url: str, reason: str, fate: Fate) -> None:
         """Leave over a URL that was taken: its robots.txt cannot be read, or its request was stopped."""

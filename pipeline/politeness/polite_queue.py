@@ -34,7 +34,7 @@ from crawlctl.pipeline.politeness.shared_machines import Machine, Machines
 from crawlctl.pipeline.urls.hosts import host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping
+    from collections.abc import Callable, Collection, Container, Iterator, Mapping
 
     from crawlctl.pipeline.config.settings import PolitenessSettings
     from crawlctl.pipeline.politeness.handout import LeftOver, Reply
@@ -51,6 +51,11 @@ class Rest(NamedTuple):
     hosts: set[str]
     machines: int
     seconds: float
+    in_flight: int = 0  # requests to these hosts in progress
+
+
+def _always(_host: HostQueue) -> bool:
+    return True
 
 
 class PoliteQueue:
@@ -96,6 +101,26 @@ class PoliteQueue:
         added = host.add(url, priority)
         self._line_up(host)
         return added
+
+    def withdraw(self, urls: Collection[str]) -> list[str]:
+        """Remove and return those of these URLs that were not handed out; they may be queued again."""
+        found = []
+        for name in {host_of(url) for url in urls}:
+            if (host := self._hosts.get(name)) is not None:
+                found += host.withdraw(urls)
+                self._line_up(host)
+        return found
+
+    def needs_urls(self, host: str) -> bool:
+        """Return whether a host, asked in this round or not, has no URL waiting and may be asked for more.
+
+        No other host may wait in line for its machine, since it would have to wait longer then.
+        """
+        queue = self._hosts.get(host)
+        if queue is None:
+            return True
+        is_contended = queue.machine is not None and bool(queue.machine.line)
+        return not (queue.has_left or queue.set_aside or is_contended)
 
     def next_ready(self, now: float) -> Handout | None:
         """Return a URL whose turn it is, None if there is none before `next_time`."""
@@ -177,16 +202,19 @@ class PoliteQueue:
             if host.in_flight or (host.has_left and not host.is_left):
                 yield host
 
-    def rest(self, now: float) -> Rest:
-        """Return what is left to request; takes time linear in the number of hosts."""
-        rest = list(self.busy_hosts())
+    def rest(self, now: float, counts: Callable[[HostQueue], bool] = _always) -> Rest:
+        """Return what is left to request of the hosts that count; takes time linear in the hosts."""
+        rest = [host for host in self.busy_hosts() if counts(host)]
         urls: Counter[Entry] = Counter()
         for host in rest:
             urls[host.machine or host] += len(host)
         of_hosts = (host.seconds_left(now) for host in rest)
         # A machine with many hosts takes long even if each host has few URLs.
         of_machines = (machine.seconds_for(urls[machine]) for machine in urls if isinstance(machine, Machine))
-        return Rest({host.host for host in rest}, len(urls), max((*of_hosts, *of_machines), default=0.0))
+        seconds = max((*of_hosts, *of_machines), default=0.0)
+        return Rest(
+            {host.host for host in rest}, len(urls), seconds, sum(len(host.in_flight) for host in rest)
+        )
 
     def answering(self, now: float, seconds: float) -> list[HostQueue]:
         """Return the hosts whose requests in progress should be answered within `seconds`."""

@@ -110,8 +110,9 @@ def command(
 
     URLs are the seeds: the first pages of the crawl, which is created if there is none. The crawl stays on
     the hosts of its seeds, unless you give --include. A round fetches the pages that are due, updates the
-    WebDB and the index, and commits a snapshot; the next round fetches the pages that they link to. The run
-    ends early if no page is due. If a run was stopped or killed, the next one continues it, and runs only the
+    WebDB and the index, and commits a snapshot; the next round fetches the pages that they link to. (A long
+    round begins with them where a host has nothing else to do: round.follow_outlinks.) The run ends early if
+    no page is due. If a run was stopped or killed, the next one continues it, and runs only the
     rounds that are left of --iterations. At the end it prints how many pages were fetched or failed, what is
     left, and what to type next.
 

@@ -83,8 +83,9 @@ class FetchLoop:
         """Work until nothing is left to do or the round is over, and save the results."""
         while not self._is_over():
             self._tools.heartbeat.beat()
+            self._tools.following.tend(self._clock.now())
             self._hand_out()
-            if self._is_idle():
+            if self._is_idle() and not self._goes_on():
                 break
             if self._is_tail_over():
                 self._see_off()
@@ -92,6 +93,7 @@ class FetchLoop:
             self._wait()
             self._report()
         self._count_limits()
+        self._tools.following.withdraw()
         self._break_off()
         if self._tools.parse_queue:
             self._tools.saver.save_early()
@@ -133,6 +135,10 @@ class FetchLoop:
         patience = _SOON if is_full and queue.has_answer else queue.patience()
         return nearest > self._clock.now() + patience and queue.only_failing_hosts_wait()
 
+    def _goes_on(self) -> bool:
+        """Return whether a task with nothing left to do goes on with URLs that it has found."""
+        return self._has_budget() and self._tools.following.goes_on(self._clock.now())
+
     def _is_tail_over(self) -> bool:
         """Return whether all tasks only wait for slow hosts, and the next round has work on other hosts."""
         if self._tools.parse_queue:
@@ -157,8 +163,8 @@ class FetchLoop:
 
     def _wait_ahead(self) -> float | None:
         """Return how many seconds the slow hosts still need, None while the task is busy with many hosts."""
-        rest = self._tools.queue.rest(self._clock.now())
-        return rest.seconds if is_tail(rest, self._tools.engine.in_flight, self._connections) else None
+        rest = self._tools.following.rest(self._clock.now())
+        return rest.seconds if is_tail(rest, self._connections) else None
 
     def _only_fails(self) -> bool:
         """Return whether all hosts that are left have failed, and none of them may be asked soon."""
@@ -169,8 +175,9 @@ class FetchLoop:
 
     def _has_found_work(self) -> bool:
         """Return whether new URLs were found on hosts that the task does not wait for."""
-        waiting = self._tools.queue.rest(self._clock.now()).hosts
-        return any(host.decode("ascii") not in waiting for host in self._tools.new_hosts)
+        following = self._tools.following
+        waiting = following.rest(self._clock.now()).hosts
+        return following.has_found_work(self._tools.new_hosts, waiting)
 
     def _hand_out(self) -> None:
         """Start requests for all hosts whose turn it is, as long as connections are free."""

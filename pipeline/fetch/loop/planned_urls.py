@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.http.exchange import Request, RequestKind
 from crawlctl.pipeline.robots.robots_lines import MAX_ROBOTS_BYTES
-from crawlctl.pipeline.urls.hosts import url_of_key
+from crawlctl.pipeline.urls.hosts import host_of, url_of_key
 from crawlctl.pipeline.webdb.records import decode_entry
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.fetch.select.selection import Due
     from crawlctl.pipeline.fetch.select.validators import Validators
     from crawlctl.pipeline.politeness.handout import Handout
+    from crawlctl.pipeline.politeness.host_queue import HostQueue
     from crawlctl.pipeline.politeness.polite_queue import PoliteQueue
     from crawlctl.pipeline.webdb.records import WebEntry
 
@@ -60,14 +61,47 @@ class PlannedUrls:
         self._config = config
         self._max_pages = max_pages
         self._waiting: dict[str, Due] = {}
+        self._followed: set[str] = set()  # URLs that this round has found
+        self._follows_waiting: Counter[str] = Counter()  # host → how many of them are not requested yet
 
     def add(self, urls: Iterable[Due]) -> None:
         """Queue URLs until the page budget is used up; earlier URLs have priority."""
         for due in urls:
-            url = url_of_key(due.key)
-            if due.key not in self.archived and not self.is_full and self._queue.add(url, due.score):
-                self._waiting[url] = due
-                self.total += 1
+            self._add(due)
+
+    def follow(self, urls: Iterable[Due]) -> list[Due]:
+        """Queue URLs that this round has found; return those for which the page budget has no room."""
+        over = []
+        for due in urls:
+            if self._add(due):
+                url = url_of_key(due.key)
+                self._followed.add(url)
+                self._follows_waiting[host_of(url)] += 1
+            elif self.is_full:
+                over.append(due)
+        return over
+
+    def withdraw(self) -> list[Due]:
+        """Remove and return the URLs of `follow` that are not requested yet."""
+        hosts = +self._follows_waiting
+        waiting = {url for url in self._waiting if url in self._followed} if hosts else set()
+        back = [due for url in self._queue.withdraw(waiting) if (due := self.take(url)) is not None]
+        self.total -= len(back)
+        return back
+
+    def has_due(self, host: HostQueue) -> bool:
+        """Return whether a host has work that `follow` has not brought: due pages, sitemaps, robots.txt."""
+        if len(host) > self._follows_waiting[host.host]:
+            return True
+        return any(handout.url not in self._followed for handout in host.in_flight)
+
+    def _add(self, due: Due) -> bool:
+        url = url_of_key(due.key)
+        if due.key in self.archived or self.is_full or not self._queue.add(url, due.score):
+            return False
+        self._waiting[url] = due
+        self.total += 1
+        return True
 
     @property
     def is_full(self) -> bool:
@@ -93,7 +127,10 @@ class PlannedUrls:
 
     def take(self, url: str) -> Due | None:
         """Return and forget the due entry of a URL, None if it was not planned as a page."""
-        return self._waiting.pop(url, None)
+        due = self._waiting.pop(url, None)
+        if due is not None and url in self._followed:
+            self._follows_waiting[host_of(url)] -= 1
+        return due
 
     def request_for(self, handout: Handout) -> Request:
         """Return the request for a page or sitemap whose turn it is."""

@@ -36,10 +36,10 @@ _SHORT_REST = 3  # work that will be done within 1/3 of the tail wait is done, b
 _IDLE_SHARE = 10  # in its tail a task uses at most 1/10 of its connections: few machines have work left
 
 
-def is_tail(rest: Rest, in_flight: int, connections: int) -> bool:
+def is_tail(rest: Rest, connections: int) -> bool:
     """Return whether a task is in its tail: what it has left to do keeps only few connections busy."""
     most = max(1, connections // _IDLE_SHARE)
-    return in_flight <= most and 0 < rest.machines <= most
+    return rest.in_flight <= most and 0 < rest.machines <= most
 
 
 def is_over(said: Mapping[int, bool], tasks: int) -> bool:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.clock import RunClock
     from crawlctl.pipeline.config.settings import Config
     from crawlctl.pipeline.fetch.heartbeat import Heartbeat
+    from crawlctl.pipeline.fetch.loop.outlink_following import Following
     from crawlctl.pipeline.fetch.loop.parse_queue import ParseQueue
     from crawlctl.pipeline.fetch.loop.planned_urls import PlannedUrls
     from crawlctl.pipeline.fetch.loop.round_tail import RoundTail
@@ -35,6 +36,7 @@ class TaskTools:
     clock: RunClock
     queue: PoliteQueue  # which host is asked next
     planned: PlannedUrls  # which URLs of the host are requested
+    following: Following  # which URLs that the round has found are requested too
     engine: Engine  # transfers
     parse_queue: ParseQueue  # answers that wait to be parsed
     reader: PageReader  # turns parsed pages into outcomes

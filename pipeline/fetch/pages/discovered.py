@@ -17,6 +17,7 @@ from crawlctl.pipeline.webdb.anchors import (
     sum_of,
     weight_of_link,
 )
+from crawlctl.pipeline.webdb.entries import merge_fresh
 from crawlctl.pipeline.webdb.records import Fresh, encode
 
 if TYPE_CHECKING:
@@ -61,12 +62,22 @@ class _Discovered:
         self.score += score
         self.hops = min(self.hops, hops)
 
+    def fact(self) -> Fresh:
+        """Return all facts but the anchors, as a record."""
+        return Fresh(
+            self.seen, self.depth, self.score, source=self.source, hops=self.hops, lastmod=self.lastmod
+        )
+
 
 class DiscoveredUrls:
-    """The URLs found since the last save, by WebDB key."""
+    """The URLs found since the last save, by WebDB key.
+
+    Of watched URLs the facts are kept over saves, without anchors: a task may fetch them in this round.
+    """
 
     def __init__(self) -> None:
         self._finds: dict[bytes, _Discovered] = {}
+        self._watched: dict[bytes, Fresh | None] = {}  # with what was known at the last save
         self.memory = 0  # an estimate of the bytes of memory
 
     def __len__(self) -> int:
@@ -137,8 +148,21 @@ class DiscoveredUrls:
         """Return the URLs with their packed records, as they are written to the store."""
         return {key: encode(fresh) for key, fresh in self.fresh()}
 
+    def watch(self, key: bytes, before: Fresh | None = None) -> None:
+        """Keep the facts of a URL over saves, and those that an earlier attempt has saved (`before`)."""
+        self._watched[key] = before
+
+    def facts(self, key: bytes) -> Fresh | None:
+        """Return what the round has found out about a watched URL, without anchors."""
+        before, find = self._watched.get(key), self._finds.get(key)
+        if find is None:
+            return before
+        return find.fact() if before is None else merge_fresh(before, find.fact())
+
     def clear(self) -> None:
-        """Remove all URLs."""
+        """Remove all URLs; the facts of watched URLs stay."""
+        for key in self._finds.keys() & self._watched.keys():
+            self._watched[key] = self.facts(key)
         self._finds.clear()
         self.memory = 0
 

@@ -64,6 +64,10 @@ def _never(_url: str) -> bool:
     return False
 
 
+def _ignore(_keys: Sequence[bytes], _depth: int) -> None:
+    pass
+
+
 class Discovery:
     """Decides which URLs one task takes up, and adds them to `fresh`, the collection that each call gets."""
 
@@ -76,9 +80,11 @@ class Discovery:
         count: Callable[[str, int], None],
         *,
         focus: Focus | None = None,
+        on_new: Callable[[Sequence[bytes], int], None] | None = None,
     ) -> None:
         self.new_hosts: set[bytes] = set()  # hosts with URLs that the crawl did not know
         self._focus = focus
+        self._on_new = on_new or _ignore  # is told the keys of new URLs, and the depth of their discovery
         self._settings = settings
         self._count = count
         self._sites = sites
@@ -171,6 +177,7 @@ class Discovery:
         if new:
             self._known.add(new)
             self.new_hosts.update(map(host_in_key, new))
+            self._on_new(new, origin.depth)
         return left
 
     def _choose(

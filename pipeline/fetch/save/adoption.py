@@ -6,15 +6,19 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from crawlctl.pipeline.index.runs.run_files import HEADS
 from crawlctl.pipeline.index.runs.run_heads import read_heads
 from crawlctl.pipeline.state.journal import saved_runs
 from crawlctl.pipeline.state.kinds import DOCS, FRESH, HOSTS, OUTCOMES
-from crawlctl.pipeline.urls.hosts import host_in_key
+from crawlctl.pipeline.urls.hosts import host_in_key, host_of_key
+from crawlctl.pipeline.webdb.entries import merge_fresh
+from crawlctl.pipeline.webdb.records import decode_fresh
 from crawlctl.pipeline.webdb.row_files import open_table, read_hosts, read_outcomes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from crawlctl.pipeline.config.settings import SitemapSettings
     from crawlctl.pipeline.fetch.pages.lookalikes import Lookalikes
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
+    from crawlctl.pipeline.webdb.records import Fresh
 
 _MAX_SITEMAP_HOSTS = 10_000  # per task and round
 
@@ -60,6 +65,33 @@ def remember_runs(store: Store, adopted: Adopted, known: KnownUrls, lookalikes: 
         elif entry.kind == DOCS and entry.name.endswith(f"/{HEADS}"):
             for _, head in read_heads(store, entry.name):
                 lookalikes.add(head.url, head.signature, head.sketch)
+
+
+def found_urls(
+    store: Store, adopted: Adopted, known: KnownUrls, is_own: Callable[[str], bool], most: int
+) -> dict[bytes, Fresh]:
+    """Return up to `most` URLs of this partition that earlier attempts have found and not finished.
+
+    Only URLs are returned that are not in `known`, which has the URLs that earlier rounds knew.
+    """
+    found: dict[bytes, Fresh] = {}
+    for key, value in _new_rows(store, adopted, known):
+        if key in found:
+            found[key] = merge_fresh(found[key], _without_anchors(value))
+        elif len(found) < most and key not in adopted.done and is_own(host_of_key(key)):
+            found[key] = _without_anchors(value)
+    return found
+
+
+def _new_rows(store: Store, adopted: Adopted, known: KnownUrls) -> Iterator[tuple[bytes, bytes]]:
+    for entry in adopted.files:
+        for block in open_table(store, entry).blocks() if entry.kind == FRESH else ():
+            rows = zip(block.keys, block.values, known.contains(block.keys), strict=True)
+            yield from ((key, value) for key, value, is_known in rows if not is_known)
+
+
+def _without_anchors(packed: bytes) -> Fresh:
+    return replace(decode_fresh(packed), anchors=(), anchor_weights=())
 
 
 def host_states(

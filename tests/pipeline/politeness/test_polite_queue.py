@@ -648,3 +648,27 @@ def test_what_is_remembered_survives_the_host_table() -> None:
 def test_robots_txt_may_not_be_kept_longer_than_a_day() -> None:
     with pytest.raises(ValueError, match="at most 1d"):
         PolitenessSettings(robots_max_age=Duration(86_401))
+
+
+def test_urls_that_are_withdrawn_are_not_handed_out_and_may_be_queued_again() -> None:
+    queue = queue_of("http://h/a", "http://h/b", "http://i/c", states=known(hosts=("h", "i")))
+    asked = take(queue, 0)
+    assert sorted(queue.withdraw([asked.url, "http://h/b", "http://i/c", "http://j/"])) == [
+        url for url in ("http://h/a", "http://h/b", "http://i/c") if url != asked.url
+    ]
+    queue.finished(asked, 1, QUICK)
+    assert queue.next_ready(1_000) is None and not list(queue.left_over())
+    assert queue.needs_urls("h") and queue.needs_urls("j")
+    assert queue.add("http://h/b") and not queue.add(asked.url)
+    assert not queue.needs_urls("h")
+    assert fetch(queue, 1_000) == "http://h/b"
+
+
+def test_a_host_that_was_set_aside_or_whose_machine_is_asked_for_others_needs_no_urls() -> None:
+    queue = queue_of("http://a.x.org/", "http://b.x.org/", states=known(hosts=("a.x.org", "b.x.org")))
+    first = take(queue, 0)
+    assert not queue.needs_urls(first.host), "the other host waits in line for the same machine"
+    other = take(queue, 1)
+    assert queue.needs_urls(first.host)
+    queue.set_aside(other.host, "too slow")
+    assert not queue.needs_urls(other.host)

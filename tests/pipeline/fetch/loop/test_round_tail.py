@@ -42,7 +42,7 @@ SLOW = Rest({"slow"}, 1, 100.0)
 def test_a_task_waits_when_few_hosts_keep_few_connections_busy(
     rest: Rest, in_flight: int, answer: bool
 ) -> None:
-    assert is_tail(rest, in_flight, 256) is answer
+    assert is_tail(rest._replace(in_flight=in_flight), 256) is answer
 
 
 def test_a_round_is_over_when_all_tasks_wait_and_one_has_found_work() -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from crawlctl.pipeline.fetch.pages.discovered import DiscoveredUrls, Origin
 from crawlctl.pipeline.urls.hosts import host_of, webdb_key
@@ -111,3 +112,21 @@ def test_an_anchor_in_menus_weighs_less_than_one_in_the_content() -> None:
     finds.add(Origin("http://a/", 9, 1, 0.5), b"a", [(key, "said")])
     ((_, fresh),) = finds.fresh()
     assert (fresh.anchors, fresh.anchor_weights) == (("said", "menu"), (2,))
+
+
+@given(pages, st.sets(st.integers(0, 7)), st.sets(targets))
+def test_the_facts_about_a_watched_url_outlive_saves(
+    pages: list[tuple[Origin, dict[str, str]]], saves: set[int], watched: set[str]
+) -> None:
+    finds, at_once = DiscoveredUrls(), found(pages)
+    for url in watched:
+        finds.watch(webdb_key(url))
+    for number, page in enumerate(pages):
+        for key, fresh in found([page]).fresh():
+            finds.add(page[0], b"a", [(key, text) for text in fresh.anchors or ("",)])
+        if number in saves:
+            finds.clear()
+    wanted = {key: fresh for key, fresh in at_once.fresh() if key.split()[1].decode() in watched}
+    for key, fresh in wanted.items():
+        assert finds.facts(key) == replace(fresh, anchors=(), anchor_weights=())
+    assert all(finds.facts(webdb_key(url)) is None for url in watched if webdb_key(url) not in wanted)
