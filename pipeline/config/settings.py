@@ -242,9 +242,10 @@ class PolitenessSettings(Section, frozen=True):
     """The longest time that a host is left alone because of politeness.backoff."""
     patience: Duration = Duration(2 * MINUTE)
     """When only failing hosts are left, the round ends if the next of them may be asked only after this time.
-    The round waits longer for a host that has answered before, and when no host has answered at all. It waits
-    for five seconds at most if another round follows and other hosts have work for it, or if round.max_pages
-    is used up. If a round could ask no host at all, the run waits for the first one, up to round.max_time."""
+    The round waits longer for a host that has answered before, and when no host has answered at all. It does
+    not wait if another round follows and other hosts have work for it, and five seconds at most if
+    round.max_pages is used up. If a round could ask no host at all, the run waits for the first one, up to
+    round.max_time."""
     max_failures: AtLeastOne = 5
     """After this many failures in a row (no answer, status 429 or 503) a host is left for the next round."""
     max_page_errors: AtLeastOne = 10

@@ -167,9 +167,9 @@ class FetchLoop:
         return rest.seconds if is_tail(rest, self._connections) else None
 
     def _only_fails(self) -> bool:
-        """Return whether all hosts that are left have failed, and none of them may be asked soon."""
-        queue, nearest = self._tools.queue, self._tools.queue.next_time()
-        if self._tools.engine.in_flight or nearest is None or nearest < self._clock.now() + _SOON:
+        """Return whether all hosts that are left have failed, and none of them is asked now."""
+        queue = self._tools.queue
+        if self._tools.engine.in_flight or queue.next_time() is None:
             return False
         return queue.only_failing_hosts_wait()
 

@@ -9,6 +9,7 @@ import pytest
 
 from crawlctl.pipeline.webdb.records import Kind
 from crawlctl.tests.pipeline.fetch.crawl import Crawl, settings
+from crawlctl.tests.pipeline.fetch.site import serving
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,6 +58,17 @@ def test_a_task_whose_page_budget_is_used_up_does_not_wait_for_hosts_that_fail(
     outcomes = crawl.fetch(max_pages=2).outcomes()
     assert time.monotonic() - started < 15
     assert outcomes.keys() == {site.url()}  # the other one stays due
+
+
+def test_a_host_that_fails_holds_no_round_that_has_found_work_for_the_next(tmp_path: Path) -> None:
+    # Its next tries would come within seconds, and after the third its page would have failed.
+    crawl = Crawl(tmp_path / "c", settings(politeness={"backoff": "1s", "robots_tries": 3}))
+    with serving(2) as (site, dead):
+        site.page("/", "/new")
+        login = f"https://{dead.host}/login"
+        crawl.inject(login, site.url())
+        assert crawl.fetch(tail_wait=60.0).outcomes().keys() == {site.url()}  # the other one stays due
+        assert login in crawl.fetch(tail_wait=None).outcomes()  # the last round of a run waits for it
 
 
 def test_a_scheme_that_nobody_serves_is_given_up_over_rounds(site: Site, tmp_path: Path) -> None:
