@@ -83,7 +83,7 @@ class FetchLoop:
         """Work until nothing is left to do or the round is over, and save the results."""
         while not self._is_over():
             self._tools.heartbeat.beat()
-            self._tools.following.tend(self._clock.now())
+            self._tools.following.tend(self._clock.now(), len(self._tools.parse_queue))
             self._hand_out()
             if self._is_idle() and not self._goes_on():
                 break

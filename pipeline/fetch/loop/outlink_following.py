@@ -5,9 +5,10 @@ does not stand idle while the due URLs of other hosts are fetched.
 
 A round follows only if its due URLs take a while. A short round is over sooner than an answer would come, and
 rounds of a small crawl stay the levels of links that `--iterations` counts. In such a run following does not
-make a round longer either: it stops when the due URLs are nearly done. Hosts that fail are not waited for. If
-the order allows it (`may_lengthen`), following goes on until the time of the round is over, since a run until
-no page is due needs fewer rounds then.
+make a round longer either: it stops when the due URLs are nearly done, and while pages pile up before the
+parser, because then the round waits for cores and not for hosts. Hosts that fail are not waited for. If the
+order allows it (`may_lengthen`), following goes on until the time of the round is over, since a run until no
+page is due needs fewer rounds then.
 
 Nothing is remembered of it: what was followed is saved like any other page, and URLs whose turn did not come
 are new URLs of the next round.
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.politeness.polite_queue import PoliteQueue, Rest
 
 _WHILE = 5.0  # seconds that the due URLs must take for a round to follow
+_MOST_TO_PARSE = 16  # pages that wait for the parser while a round follows
 _LOOK = 0.2  # seconds between two looks at the hosts
 _REST = 20  # looking takes at most 1/20 of the time of the task
 
@@ -51,12 +53,15 @@ class Following:
         """Whether what was followed counts as the work of the round, and not only as its pastime."""
         return self._outlinks is not None and self._order.may_lengthen and self._is_long
 
-    def tend(self, now: float) -> None:
-        """Give URLs to hosts that have none, or take them back; call it often. `now` is as for the queue."""
+    def tend(self, now: float, to_parse: int = 0) -> None:
+        """Give URLs to hosts that have none, or take them back; call it often.
+
+        `now` is as for the queue; `to_parse` is how many pages wait for the parser.
+        """
         started = time.monotonic()
         if self._outlinks is None or started < self._next_look:
             return
-        if self._may_follow(now):
+        if self._may_follow(now, to_parse):
             self._feed(self._outlinks, now)
         else:
             self.withdraw()
@@ -94,13 +99,13 @@ class Following:
             return order.tasks < order.partitions
         return outlinks.only_has_others(host)
 
-    def _may_follow(self, now: float) -> bool:
-        if not self._lengthens:
-            hosts = (host for host in self._queue.busy_hosts() if self._planned.has_due(host))
-            takes_long = any(not host.is_failing and host.seconds_left(now) > _WHILE for host in hosts)
-            self._is_long = self._is_long or takes_long
-            return takes_long
-        return True
+    def _may_follow(self, now: float, to_parse: int) -> bool:
+        if self._lengthens:
+            return True
+        hosts = (host for host in self._queue.busy_hosts() if self._planned.has_due(host))
+        takes_long = any(not host.is_failing and host.seconds_left(now) > _WHILE for host in hosts)
+        self._is_long = self._is_long or takes_long
+        return takes_long and to_parse <= _MOST_TO_PARSE
 
     def _feed(self, outlinks: Outlinks, now: float) -> bool:
         """Give each host that has no URL the next ones it has in `outlinks`; return whether there are any."""

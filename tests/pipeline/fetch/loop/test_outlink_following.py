@@ -62,6 +62,7 @@ class Round:
     may_lengthen: bool = False
     tasks: int = 1
     partitions: int = 1
+    to_parse: int = 0
 
     def __post_init__(self) -> None:
         self.asked: dict[str, float] = {}
@@ -96,7 +97,7 @@ class Round:
         """Do as the fetch loop does, until nothing is left or the time is over."""
         under_way: list[tuple[float, Handout]] = []
         while self.now < until:
-            self.following.tend(self.now)
+            self.following.tend(self.now, self.to_parse)
             for handout in self.handouts():
                 heapq.heappush(under_way, (self.now + self.seconds.get(handout.url, 0.2), handout))
             nearest = self.queue.next_time()
@@ -171,6 +172,11 @@ def test_a_short_round_follows_nothing() -> None:
     links = {"http://b.org/": pages("b.org", 5, "found")}
     done = Round([*pages("a.org", 3), "http://b.org/"], links, may_lengthen=True).run()
     assert not done.followed
+
+
+def test_while_pages_pile_up_before_the_parser_a_round_follows_nothing() -> None:
+    links = {"http://b.org/": pages("b.org", 5, "found")}
+    assert not Round([*pages("a.org", 20), "http://b.org/"], links, to_parse=17).run().followed
 
 
 @pytest.mark.parametrize("may_lengthen", [False, True])
