@@ -256,7 +256,7 @@ class _Task:
         rules, states = self._host_states(hosts)
         queue = PoliteQueue(config.politeness, config.fetch.agent, states, now, self.order.tasks)
         sites = self._site_budgets(scope)
-        outlinks = self._outlinks(due, hosts) if config.round.follow_outlinks else None
+        outlinks = self._outlinks(due, hosts, scope) if config.round.follow_outlinks else None
         discovery = Discovery(
             *(config.scope, scope, sites, self.survey.known, self.run.count),
             focus=focus_of(config.focus),
@@ -284,7 +284,7 @@ class _Task:
             heartbeat=self.heartbeat,
         )
 
-    def _outlinks(self, due: list[Due], hosts: set[str]) -> Outlinks:
+    def _outlinks(self, due: list[Due], hosts: set[str], scope: Scope) -> Outlinks:
         """Return an object that takes the URLs to follow: of hosts whose state was read, or new hosts."""
         config, known = self.config, self.survey.hosts
 
@@ -297,7 +297,8 @@ class _Task:
         outlinks = Outlinks(self.run.fresh, may_follow, limits)
         outlinks.count(Counter(host_in_key(one.key) for one in due))
         outlinks.count(self.adopted.shares)
-        outlinks.adopt(self.found_before.items())
+        found = self.found_before.items()  # perhaps under other settings
+        outlinks.adopt(one for one in found if scope.verdict(url_of_key(one[0]), one[1].depth) is None)
         return outlinks
 
     def _host_states(self, hosts: set[str]) -> tuple[RuleMemory, dict[str, HostState]]:

@@ -89,7 +89,8 @@ def at_the_end(step: ShownStep) -> Progress:
 
 
 def _count(progress: Progress, step: ShownStep) -> str:
-    return f"{progress.done:,}/{counted_unit(step.total, step.unit)}"
+    # A round may fetch more pages than were due when it began.
+    return f"{progress.done:,}/{counted_unit(max(step.total, progress.done), step.unit)}"
 
 
 def _slowest(progress: Progress) -> str:

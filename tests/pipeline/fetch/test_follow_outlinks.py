@@ -187,6 +187,19 @@ def test_a_killed_round_ends_like_one_that_nobody_disturbed(
         assert host_of(url) in (sites[0].host, sites[1].host)
 
 
+def test_what_a_stopped_task_has_found_must_be_in_scope_when_it_goes_on(
+    sites: tuple[Site, Site], tmp_path: Path
+) -> None:
+    quick = sites[1]
+    quick.seconds = 0.1
+    crawl = begin(tmp_path, sites)
+    fetch_partition(crawl.order(), crawl.store, should_stop=lambda: len(quick.pages_asked()) >= 3)
+    quick.asked.clear()
+    crawl.config = settings(scope={"exclude": ["regex:found"]})
+    crawl.fetch()
+    assert not [path for path in quick.pages_asked() if "found" in path]
+
+
 @pytest.mark.slow
 def test_a_found_page_that_was_archived_and_not_parsed_is_parsed_without_a_request(
     sites: tuple[Site, Site], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
