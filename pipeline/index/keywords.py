@@ -46,6 +46,8 @@ def field_keyword(name: str, value: str | int | float) -> bytes:
 
 def name_keyword(key: str) -> bytes:
     """Return the term of a name that a page defines, by its key."""
+    if key.isascii() and key.isalnum() and key.islower():  # as nearly all keys: nothing to change
+        return f"{_MARK}{_NAME}{_MARK}{key[:_MAX_CHARACTERS]}".encode("ascii")
     return _term(_NAME, key)
 
 

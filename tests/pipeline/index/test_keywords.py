@@ -39,6 +39,11 @@ def test_the_names_that_a_page_defines_are_keywords_by_their_keys() -> None:
     assert name_keyword("getcommand") in set(keywords_of(document))
 
 
+@given(st.text("az09AZ_ \x01\xdf") | st.text("az09", min_size=195, max_size=205))
+def test_a_name_is_written_by_the_same_rule_as_the_value_of_a_field(key: str) -> None:
+    assert split_keyword(name_keyword(key))[1:] == split_keyword(field_keyword("x", key))[2:]
+
+
 @given(st.text(min_size=1), st.text())
 def test_a_keyword_sorts_before_all_words_and_behind_its_beginning(name: str, value: str) -> None:
     term = field_keyword(name, value)
