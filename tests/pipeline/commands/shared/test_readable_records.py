@@ -18,7 +18,7 @@ from crawlctl.pipeline.index.building.builder import RunBuilder
 from crawlctl.pipeline.index.keywords import field_keyword, type_keyword
 from crawlctl.pipeline.index.runs.run_files import DOCUMENTS_KEY
 from crawlctl.pipeline.index.segment.stored_documents import Document
-from crawlctl.pipeline.state.layout import KIND_KEY
+from crawlctl.pipeline.state.layout import EXTRACT, KIND_KEY
 from crawlctl.pipeline.state.snapshots import commit, create_crawl
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.text.words.stems import form_of, term_of
@@ -38,14 +38,14 @@ KINDS = (
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
-    """The files of a small crawl that has not been merged."""
+    """The SequenceFiles of a small crawl that has not been merged."""
     store = LocalStore(tmp_path_factory.mktemp("crawl"))
     empty = create_crawl(store, 1)
     builder = RunBuilder()
     builder.add(Document(SEED, "A title", ("A heading",), "some words", links=((SEED + "b", "b", False),)))
     found = (*inject(store, empty, [SEED], 1).files, *builder.write(store, partition=0, round_number=1))
     commit(store, empty, files=found, round_number=1)
-    return [store.read(entry.name) for entry in found]
+    return [store.read(entry.name) for entry in found if not entry.name.endswith(f"/{EXTRACT}")]
 
 
 def lines_of(data: bytes, as_json: bool = True) -> list[str]:
