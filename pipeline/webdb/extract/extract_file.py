@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     Arrays = dict[str, NDArray[Any]]
 
 VERSION = 1
+MOST_UNSETTLED = 50_000  # if more pages are to be looked at again, the next review looks at all pages
 LATEST = (1 << 32) - 1
 _DEEPEST = (1 << 16) - 1
 _LIVE_OR_DUPLICATE = (*map(int, LIVE), int(Status.DUPLICATE))
@@ -91,7 +92,7 @@ class ExtractBuilder:
         self._host_urls: Counter[bytes] = Counter()
         self._host_live: Counter[bytes] = Counter()
         self._folders = FolderCounts()
-        self._unsettled: list[bytes] | None = None
+        self._unsettled: set[bytes] | None = None
 
     def add(
         self, keys: Sequence[bytes], values: Sequence[bytes], before: Sequence[bytes | None] | None = None
@@ -136,7 +137,9 @@ class ExtractBuilder:
 
     def leave_unsettled(self, keys: Iterable[bytes]) -> None:
         """Remember the pages that the next review looks at again; without this call it looks at all pages."""
-        self._unsettled = sorted({*(self._unsettled or ()), *keys})
+        if self._unsettled is None:
+            self._unsettled = set()
+        self._unsettled.update(keys)
 
     def stand_for(self, group: Sequence[LayerExtract]) -> None:
         """Take the differences of the layers that were merged, where there are still older layers."""
@@ -151,6 +154,8 @@ class ExtractBuilder:
 
     def write(self, store: Store, name: str, partition: int, block_ends: Sequence[int]) -> FileEntry:
         """Write the extract of a layer whose blocks end at these rows."""
+        if self._unsettled is not None and len(self._unsettled) > MOST_UNSETTLED:
+            self._unsettled = None
         facts = {"version": VERSION, "ready": 0, "settled": self._unsettled is not None}
         arrays = self._arrays(facts)
         arrays["block_ends"] = np.array(block_ends, np.uint32)
@@ -180,7 +185,7 @@ class ExtractBuilder:
             "host_urls": np.array([self._host_urls[host] for host in hosts], np.int32),
             "host_live": np.array([self._host_live[host] for host in hosts], np.int32),
             **self._folder_columns(hosts),
-            "unsettled": _lines(self._unsettled or ()),
+            "unsettled": _lines(sorted(self._unsettled or ())),
         }
 
     def _folder_columns(self, hosts: Sequence[bytes]) -> Arrays:

@@ -11,7 +11,7 @@ from crawlctl.pipeline.webdb.census import SEED_HOSTS, NextCensus
 from crawlctl.pipeline.webdb.extract.extract_file import ExtractBuilder
 from crawlctl.pipeline.webdb.extract.part_extract import extracts_of
 from crawlctl.pipeline.webdb.layers.layer import LAYER, ROWS, SINCE, due_merges, layers_of
-from crawlctl.pipeline.webdb.packed import STATUS
+from crawlctl.pipeline.webdb.packed import STATUS, plain_signature
 from crawlctl.pipeline.webdb.part import WebDbPart, part_in, write_layer, write_part
 from crawlctl.pipeline.webdb.records import LIVE, Status
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.webdb.layers.changes import Changed
     from crawlctl.pipeline.webdb.layers.layer import Layer
     from crawlctl.pipeline.webdb.records import Rows
+
+_REVIEWED = LIVE | {Status.DUPLICATE}
 
 
 def current_layers(
@@ -84,14 +86,19 @@ def _counted(
         if changed.keys:
             extract.add(changed.keys, changed.values, changed.before)
             if is_settled:
-                rows = zip(changed.keys, changed.values, changed.before, strict=True)
-                extract.leave_unsettled(key for key, *row in rows if any(map(_has_followers, row)))
+                rows = zip(changed.keys, changed.before, changed.values, strict=True)
+                extract.leave_unsettled(key for key, before, after in rows if _may_matter(before, after))
             yield changed.keys, changed.values
 
 
-def _has_followers(value: bytes | None) -> bool:
-    """Return whether the state of a page may matter to other pages: it is live or a duplicate."""
-    return value is not None and (value[STATUS] in LIVE or value[STATUS] == Status.DUPLICATE)
+def _may_matter(before: bytes | None, after: bytes) -> bool:
+    """Return whether a change of a page may matter to the verdicts on pages (merge/review.py)."""
+    if not any(value is not None and value[STATUS] in _REVIEWED for value in (before, after)):
+        return False
+    if before is None or before[STATUS] not in LIVE or after[STATUS] not in LIVE:
+        return True
+    signature = plain_signature(before)
+    return signature is None or signature != plain_signature(after)
 
 
 def merged_layers(store: Store, layers: Sequence[Layer], indexed: int, *, partition: int) -> list[Layer]:

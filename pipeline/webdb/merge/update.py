@@ -78,7 +78,9 @@ def advance_part(
     files = current_layers(store, entries, partition=partition, round_number=round_number)
     old = part_in(store, files)
     found, rest = _first_found(fresh, old)
-    merge = _Merge(old, _useful_extract(old, found, outcomes), outcomes, now, settings)
+    unsettled = unsettled_in(old)
+    extract = None if unsettled is None else _useful_extract(old, len(found) + len(outcomes) + len(unsettled))
+    merge = _Merge(old, extract, outcomes, now, settings, unsettled=unsettled)
     changes = merge.changes(chain(found, rest))
     written = write_changes(
         store,
@@ -96,7 +98,7 @@ def advance_part(
 def _first_found(
     fresh: Iterable[tuple[bytes, Fresh]], old: WebDbPart | None
 ) -> tuple[list[tuple[bytes, Fresh]], Iterator[tuple[bytes, Fresh]]]:
-    """Return the first discovered URLs, more than MOST_LOOK_UPS allows if there are so many, and the rest."""
+    """Return the first discovered URLs, one more than may be looked up if there are so many, and the rest."""
     rest = iter(fresh)
     return list(islice(rest, _most_look_ups(old) + 1)), rest
 
@@ -105,11 +107,9 @@ def _most_look_ups(old: WebDbPart | None) -> int:
     return min(old.urls // ROWS_PER_LOOK_UP, MOST_LOOK_UPS) if old else 0
 
 
-def _useful_extract(
-    old: WebDbPart | None, found: list[tuple[bytes, Fresh]], outcomes: Outcomes
-) -> PartExtract | None:
-    """Return the extract of the old part if few rows may change: then looking them up costs less."""
-    return extract_of(old) if 0 < len(found) + len(outcomes) <= _most_look_ups(old) else None
+def _useful_extract(old: WebDbPart | None, rows: int) -> PartExtract | None:
+    """Return the extract of the old part if few rows are to be looked up, or else None."""
+    return extract_of(old) if 0 < rows <= _most_look_ups(old) else None
 
 
 class _Merge:
@@ -122,19 +122,20 @@ class _Merge:
         outcomes: Outcomes,
         now: int,
         settings: RecrawlSettings,
+        *,
+        unsettled: list[bytes] | None,
     ) -> None:
         self.counts = MergeCounts()
-        before = unsettled_in(old)
-        self.extract = None if before is None else extract
+        self.extract = extract
         self._old = old
         self._outcomes = outcomes
         self._now, self._settings = now, settings
         fetched, _, is_quiet = signatures(outcomes)
         # A round of 304s brings no review: what it should look at is left to the next one.
-        self.unsettled = before if is_quiet else []
+        self.unsettled = unsettled if is_quiet else []
         self._seen: Block | None = None
         if self.extract is not None and not is_quiet:
-            self._seen = review_block(self.extract, outcomes, fetched, before or ())
+            self._seen = review_block(self.extract, outcomes, fetched, unsettled or ())
         blocks = self._blocks() if self._seen is None else [self._seen]
         self._reviewed = review(blocks, outcomes, now=now, settings=settings, name=self._name)
 

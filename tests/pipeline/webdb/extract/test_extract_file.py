@@ -48,6 +48,14 @@ def test_what_a_review_must_see_again_is_kept_by_its_keys(store: LocalStore) -> 
     assert unsettled_in(part_in(store, written(store, KEYS[5:2:-1]))) == KEYS[3:6]
 
 
+def test_very_many_pages_to_see_again_are_all_pages(
+    store: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawlctl.pipeline.webdb.extract.extract_file.MOST_UNSETTLED", 3)
+    assert unsettled_in(part_in(store, written(store, KEYS[:3]))) == KEYS[:3]
+    assert unsettled_in(part_in(store, written(store, KEYS[:4]))) is None
+
+
 def test_a_part_without_extracts_has_none(store: LocalStore) -> None:
     files = [entry for entry in written(store, []) if not entry.name.endswith(EXTRACT)]
     part = part_in(store, files)
