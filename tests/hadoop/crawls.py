@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.demo.web import DemoWeb
 
 PARTITIONS = 3
-# No budget is ever reached, and nothing waits: a round fetches all that is known, in whatever order.
+# No budget is ever reached, nothing waits, and no round follows what it finds: a round fetches all that is
+# known, in whatever order.
 SETTINGS: dict[str, Any] = {
     "partitions": PARTITIONS,
     "fetch": {"contact": "test@example.org", "allowed_networks": ["127.0.0.0/8"]},
     "politeness": {"delay": 0, "response_factor": 0.1, "connections_per_host": 2, "patience": "1s"},
     "scope": {"max_new_urls_per_page": 100_000},
+    "round": {"follow_outlinks": False},
 }
 
 

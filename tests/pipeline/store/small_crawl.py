@@ -15,13 +15,14 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.store.base import Store
 
-# No budget is reached, so a round fetches all that is known; small runs leave something to be resumed.
+# No budget is reached, so a round fetches all that is known, and nothing else; small runs leave something
+# to be resumed.
 CRAWL_YAML = """
 partitions: 3
 fetch: {contact: test@example.org, allowed_networks: [127.0.0.0/8]}
 politeness: {delay: 0, response_factor: 0, connections_per_host: 1, patience: 1s}
 scope: {max_new_urls_per_page: 100000}
-round: {flush_pages: 8}
+round: {flush_pages: 8, follow_outlinks: false}
 """
 TIMES = {"next_due", "first_seen", "last_tried", "last_fetched", "last_changed"}
 SECONDS = 240
