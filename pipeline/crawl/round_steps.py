@@ -49,7 +49,11 @@ def fetch(
     number = snapshot.round + 1
     with step_folder(work.config.runner) as folder:
         lines = fetch_orders(
-            *(work, snapshot, plan, seed_hosts, folder.progress),
+            work,
+            snapshot,
+            plan,
+            seed_hosts,
+            folder.progress,
             tail_wait=tail_wait,
             may_lengthen=may_lengthen,
         )

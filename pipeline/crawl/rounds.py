@@ -245,9 +245,7 @@ class _Driver:
         may_lengthen = not is_counted and config.runner.name == "forked"
         return self._crawl.kept_step(
             FETCH,
-            lambda: fetch(
-                *(self._work, snapshot, plan, self._seed_hosts, tail_wait), may_lengthen=may_lengthen
-            ),
+            lambda: fetch(self._work, snapshot, plan, self._seed_hosts, tail_wait, may_lengthen=may_lengthen),
         )
 
     def _index(self, files: tuple[FileEntry, ...]) -> tuple[FileEntry, ...]:

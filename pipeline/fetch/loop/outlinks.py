@@ -27,15 +27,14 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.webdb.records import Fresh
 
 URL_BYTES = 700  # of Python objects per URL: its key, its facts and its places in two dictionaries
-_FEW = (
-    8  # so many URLs of a host are chosen at once; of many URLs a share, because choosing reads all of them
-)
+# How many URLs of a host are chosen at once: at least _FEW, and 1/_SHARE of many, because choosing reads all.
+_FEW = 8
 _SHARE = 16
 
 
 @dataclass(frozen=True)
 class FollowLimits:
-    """What may be followed: URLs up to `depth`, so many as fit into `memory`, and `per_host` per host."""
+    """What may be followed: URLs up to `depth`, as many as fit into `memory`, and `per_host` per host."""
 
     depth: int
     memory: int
