@@ -200,29 +200,8 @@ def tantivy_search(index: Any, searcher: Any, ours: Any, wanted: Any) -> Found:
         document = searcher.doc(address)
         excerpt = marker.snippet_from_doc(document)
         spans = tuple((one.start, one.end) for one in excerpt.highlighted())
-        title = MarkedText(document.get_first("title") or "")
         snippet = MarkedText(excerpt.fragment(), spans)
-        results.append(
-            FoundResult(
-                number=number,
-                url="",
-                link="",
-                crumbs=[],
-                title=title,
-                snippet=snippet,
-                section=None,
-                dates=[],
-                details=ShownDetails(),
-                score=score,
-                language="",
-                fetched_at=0,
-                last_modified=0,
-                is_partial=False,
-                is_fetched=True,
-                similar=0,
-                explanation=None,
-            )
-        )
+        results.append(tantivy_result(number, document.get_first("title") or "", snippet, score))
     total = int(found.count)
     seconds = time.perf_counter() - began
     named = {"plain_words": ""} if "plain_words" in Found.__struct_fields__ else {}
@@ -238,6 +217,28 @@ def tantivy_search(index: Any, searcher: Any, ours: Any, wanted: Any) -> Found:
         suggestion="",
         seconds=seconds,
         **named,
+    )
+
+
+def tantivy_result(number: int, title: str, snippet: MarkedText, score: float) -> FoundResult:
+    return FoundResult(
+        number=number,
+        url="",
+        link="",
+        crumbs=[],
+        title=MarkedText(title),
+        snippet=snippet,
+        section=None,
+        dates=[],
+        details=ShownDetails(),
+        score=score,
+        language="",
+        fetched_at=0,
+        last_modified=0,
+        is_partial=False,
+        is_fetched=True,
+        similar=0,
+        explanation=None,
     )
 
 

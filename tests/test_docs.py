@@ -26,6 +26,10 @@ BLOCK = re.compile(r"^```\w*\n(.*?)^```$|((?:^    .+\n)+)", re.MULTILINE | re.DO
 TYPED = re.compile(r"^ *(?:\$ |[A-Z_]+=\S+ )*crawlctl (.+)$", re.MULTILINE)
 INLINE = re.compile(r"`crawlctl ([^`]+)`")
 QUOTED = re.compile(r"`([a-z_]+\.[a-z_.]+[a-z_])(?:: [^`]+|=[^`]+)?`")
+SOURCES = [path for folder in ("pipeline", "jobs") for path in ROOT.glob(f"{folder}/**/*.*")]
+FILE = re.compile(r"`([\w/]+(?:\.(?:py|html|css|js|xml)|/))`")
+PYTHON_FILE = re.compile(r"(?<![\w./-])((?:[a-z_]+/)*[a-z_0-9]+\.py)\b")
+IDENTIFIER = re.compile(r"`([A-Za-z_]+)(?:\.(\w+))?`")
 MODULE = re.compile(r"`((?:pipeline|jobs|bench|conf)/[\w/]+\.[a-z]+|[a-z]+/[\w/]+\.py)`")
 
 
@@ -140,3 +144,36 @@ def test_every_settings_file_in_the_manual_is_valid(page: Path, tmp_path: Path) 
 def test_every_module_in_the_manual_exists(page: Path) -> None:
     for name in MODULE.findall(page.read_text(encoding="utf-8")):
         assert (ROOT / name).exists() or (ROOT / "pipeline" / name).exists(), f"{page.name} names {name}"
+
+
+def test_every_file_that_architecture_names_exists() -> None:
+    names = FILE.findall((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
+    files = [*SOURCES, *ROOT.glob("*.py"), *ROOT.glob("tests/*.py"), *ROOT.glob("bench/*.py")]
+    known = "".join(f"/{path.relative_to(ROOT)}\n" for path in files)
+    # A name may be the end of a path, since the text says in which folder it is.
+    assert {name for name in names if f"/{name}{'' if name.endswith('/') else chr(10)}" not in known} == set()
+
+
+def test_every_name_in_the_tables_of_what_to_change_is_in_the_code() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    tables = text.partition("## Where do I change")[2].partition("\n## ")[0]
+    words: set[str] = set()
+    for path in [*SOURCES, ROOT / "cli.py"]:
+        if path.suffix in {".py", ".html", ".css", ".js", ".xml"}:
+            words |= set(re.findall(r"\w+", path.read_text(encoding="utf-8")))
+    named = {part for match in IDENTIFIER.findall(tables) for part in match if part}
+    assert named - words == set()
+
+
+def test_every_module_that_a_module_names_exists() -> None:
+    modules = [path for path in SOURCES if path.suffix == ".py"]
+    outside = [
+        *ROOT.glob("*.py"),
+        *ROOT.glob("tests/**/*.py"),
+        *ROOT.glob("bench/*.py"),
+        *ROOT.glob("docs/*.py"),
+    ]
+    known = "".join(f"/{path.relative_to(ROOT)}\n" for path in [*modules, *outside])
+    for path in modules:
+        for name in PYTHON_FILE.findall(path.read_text(encoding="utf-8")):
+            assert f"/{name}\n" in known, f"{path.relative_to(ROOT)} names {name}"

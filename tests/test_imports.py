@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import collections.abc
+import typing
 from collections import defaultdict
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -105,6 +107,14 @@ def test_no_public_class_name_stands_twice_in_a_layer() -> None:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes[area_of(name_of(path)), node.name].append(name_of(path))
     assert {key: names for key, names in homes.items() if len(names) > 1} == {}
+
+
+def test_no_public_name_shadows_one_of_typing_or_collections() -> None:
+    taken = {*typing.__all__, *collections.__all__, *collections.abc.__all__}
+    for path in SOURCES:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                assert node.name not in taken, f"{name_of(path)}.{node.name}"
 
 
 SAME_PART = {  # file names that play the same part in several folders

@@ -175,7 +175,7 @@ class KeyNumbers:
         return winners
 
     def _make_room(self) -> bool:
-        """Make more slots if more than a quarter of them are taken; return whether that was so."""
+        """Make more slots if more than a quarter of them are taken; return whether slots were added."""
         if 4 * self._count <= len(self._slots):
             return False
         self._slots = np.full(1 << (4 * self._count - 1).bit_length(), -1, np.int32)

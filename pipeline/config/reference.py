@@ -19,7 +19,7 @@ import msgspec
 
 from crawlctl.pipeline.config.load import default_of
 from crawlctl.pipeline.config.plain_values import yaml_value
-from crawlctl.pipeline.config.settings import EVERYDAY, Config
+from crawlctl.pipeline.config.settings import EVERYDAY, OWN_SECTIONS, Config
 from crawlctl.pipeline.config.units import Characters, Duration, Size
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ _BASIC_TYPES = {
     Characters: "number of characters",
 }
 
+_SECTIONS = "{sections}"  # in the heads: stands for the names of OWN_SECTIONS
 _YAML_HEAD = """\
 # The settings of a crawl. Copy this file to crawl.yaml in the folder you work in, and remove the # before
 # the lines you want to change. A setting that is not set has the default shown here.
@@ -58,9 +59,10 @@ _YAML_HEAD = """\
 # A variable such as CRAWLCTL_GC_MIN_AGE=2h overrides this file, and a flag such as --set gc.min_age=2h
 # overrides both. `crawlctl config` shows every value in use and where it comes from.
 #
-# A crawl keeps the settings of its own sections (urls, scope, budgets, parse, sites, recrawl, focus,
-# index) in its store. Here they count only for a crawl that is made with this file; after that, change
-# them with `crawlctl config set scope.max_depth=3` or `crawlctl config edit`.
+# A crawl keeps the settings of its own sections in its store. These sections are
+#   {sections}
+# Here they count only for a crawl that is made with this file; after that, change them with
+# `crawlctl config set scope.max_depth=3` or `crawlctl config edit`.
 #
 # This file is generated from pipeline/config/settings.py, like docs/settings.md.
 """
@@ -79,9 +81,10 @@ You can set every value in three places. Each place overrides the ones before it
 `crawlctl config` shows every value in use and where it comes from. An unknown name or a wrong type is an
 error.
 
-The sections `urls`, `scope`, `budgets`, `parse`, `sites`, `recrawl`, `focus` and `index` (without
-`index.memory`) belong to the crawl. It keeps their values in its store from the moment it is made; for an
-existing crawl a file or variable does not override them. `crawlctl config set scope.max_depth=3` and
+These sections belong to the crawl (without `index.memory`):
+{sections}.
+It keeps their values in its store from the moment it is made; for an existing crawl a file or variable does
+not override them. `crawlctl config set scope.max_depth=3` and
 `crawlctl config edit` change them. [crawling.md](crawling.md#a-crawl-keeps-its-own-rules) says more.
 
 In a settings file, write the full name, or a section as a block. Both of these mean the same:
@@ -188,7 +191,8 @@ def _bounds(constraints: Iterable[Any]) -> str:
 def yaml_file() -> str:
     """Return the content of conf/crawl.yaml: every setting with its default, in comments."""
     everyday, advanced = _split(all_settings())
-    blocks = [_YAML_HEAD, "# ---- Everyday settings " + "-" * 76 + "\n", *map(_yaml_block, everyday)]
+    head = _YAML_HEAD.replace(_SECTIONS, ", ".join(OWN_SECTIONS))
+    blocks = [head, "# ---- Everyday settings " + "-" * 76 + "\n", *map(_yaml_block, everyday)]
     blocks.append("# ---- Advanced settings: the defaults suit most crawls " + "-" * 47 + "\n")
     for section, settings in _by_section(advanced):
         blocks.append(yaml_comment(f"-- {section}: {_about(section)}") + "\n")
@@ -209,7 +213,8 @@ def yaml_comment(text: str) -> str:
 def document() -> str:
     """Return the content of docs/settings.md: tables of all settings."""
     everyday, advanced = _split(all_settings())
-    blocks = [_DOCUMENT_HEAD, "## Everyday settings\n", _table(everyday), "## Advanced settings\n"]
+    head = _DOCUMENT_HEAD.replace(_SECTIONS, ", ".join(f"`{name}`" for name in OWN_SECTIONS))
+    blocks = [head, "## Everyday settings\n", _table(everyday), "## Advanced settings\n"]
     blocks.append("The defaults suit most crawls.\n")
     for section, settings in _by_section(advanced):
         blocks.append(f"### {section}\n\n{_about(section)}\n")

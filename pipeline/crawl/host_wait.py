@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 class HostWait:
     """Waits after each round in which no host could be asked; it lives as long as a run.
 
-    After the first such round a time of `longest` seconds begins, which is `round.max_time`: to wait takes no
-    longer than to fetch. A host that may be asked within this time is waited for; for a later one the run
-    ends. The time ends as soon as a round brings something; the next round without a host begins a new one.
+    The first such round begins a time of `longest` seconds (`round.max_time`, so a run waits no longer than a
+    round may fetch). The run waits for hosts that may be asked within this time. If the next host may be
+    asked only later, the run ends. A round with results ends the time; the next round without any begins it
+    anew.
     """
 
     def __init__(

@@ -142,7 +142,7 @@ class Captures:
         try:
             return canonical(record.url or "", self._strip)
         except UrlError as err:
-            raise _Unusable("a record's URL is none that could be fetched") from err
+            raise _Unusable("the URL of a record cannot be fetched") from err
 
     def _redirect(self, url: str, location: str, status: int) -> str | None:
         if not location or not 300 <= status < 400:

@@ -63,7 +63,7 @@ def expected_shards(entries: Iterable[FileEntry]) -> int:
 
 
 def shards_for(terms: int) -> int:
-    """Return how many shards a layer of so many terms, summed over its segments, has."""
+    """Return how many shards a dictionary layer has whose segments have `terms` terms in all."""
     return min(max(1, -(-terms // SHARD_TERMS)), MAX_SHARDS)
 
 

@@ -32,7 +32,10 @@ _SUFFIX = ".warc.gz"
 
 
 def salvage(store: Store, snapshot: Snapshot, partition: int, names: Collection[str]) -> list[FileEntry]:
-    """Write new files in the place of damaged ones of WebDB, archive and captures; lost ones bring none."""
+    """Write the sound content of damaged files of the WebDB, the archive and the captures to new files.
+
+    `names` are the damaged and missing files. A missing archive gets no new file.
+    """
     written: list[FileEntry] = []
     for entry in snapshot.files_of(PAGES, partition):
         if entry.name in names:

@@ -39,7 +39,7 @@ def check_part(
         return
     part = open_part(store, snapshot, partition)
     for older in part.layers[:-1] if part else ():
-        if older.data.records:  # so whoever adds up the files counts URLs twice
+        if older.data.records:  # code that adds up the counters of all files counts these URLs twice
             yield _wrong(older.data, "it counts the URLs of the whole part, as only its newest layer does")
     for layer in part.layers if part and len(part.layers) > 1 else ():
         found = sum(len(block.keys) for block in WebDbPart(store, [layer]).blocks())

@@ -16,36 +16,41 @@ importing numpy takes longer than answering. A process that answers many queries
 posting lists, use numpy. Both give the same answers (tests/pipeline/search/evaluate/test_evaluators.py).
 
 How to add an operator, for something that the index holds already (what it holds of a document:
-index/segment/columns.py for numbers, stored_documents.py for texts)
-    1. query/tree.py: a class for its node, with `infix`, and its name in `FieldLeaf` (it asks for words, and
-       may have a field before it), `Leaf` (another node with none inside it) or `Node` (it has nodes inside).
-       `_BARE_WORD` must not match a word that is spelt like it: such a word is printed in quotes.
-       A filter, of the form `name:value`, is a class in query/filters.py with `read`, a row in FILTERS and
-       its name in AnyFilter; lexer.py changes only for another spelling of its name (`_ALIASES`), grammar.py
-       not at all.
-       An operator with a spelling of its own needs a kind of token in query/lexer.py and a rule in
-       query/grammar.py (`_leaf` for a leaf). In the lexer, `_kind_of` finds a kind that is spelt as one word,
-       `_GROUPS` one that has quotes, blanks or parentheses; `LEAVES` has all kinds that ask for something,
-       and query/meant.py takes them from there.
-    2. plan/planner.py: how the node becomes a step, one row in `_STEPS`; or, if it stands for words or terms,
-       one row in `_WORDS`. Of a filter: one row in `FILTER_STEPS` of plan/filter_plans.py. `Site` alone has a
-       row in `_STEPS` and one in `_WORDS`, because its path is words.
-       A leaf of words also needs a row in `_WORDS_OF` of plan/synonyms.py, by which the rules of the operator
-       know a query, and in `_WORDS_OF` of serve/searching/nothing_found.py, for the advice where nothing is
-       found; the row may say that it has no words.
-    3. plan/steps.py: a class for its step, only if none there will do. DocumentRanges does for every operator
-       that selects documents by their doc ids, ColumnRange for numbers of a column, Keywords for values that
-       are indexed whole. DocumentRanges needs a method beside `host_ranges` in
+index/segment/columns.py for numbers, stored_documents.py for texts).
+
+A filter `name:value` that selects pages by a number or by a value that is indexed whole, such as `lang:de`
+    1. query/filters.py: a class with `read` and `infix`, a row in FILTERS, and its name in AnyFilter.
+    2. plan/filter_plans.py: a function that returns its step, and a row in FILTER_STEPS. The step is
+       ColumnRange for numbers of a column, Keywords for values that are indexed whole.
+    3. query/operators.py: a row, from which the command, the prompt and docs/searching.md take their help;
+       then `python docs/generate.py`.
+    4. tests/pipeline/search: an example in WRITTEN of test_node_classes.py, which fails where one of these
+       steps was forgotten; strategies.py and brute_force.py, so that both evaluators are checked against
+       brute force.
+    Only if wanted: other spellings of the name (`_ALIASES` in query/lexer.py); links to its values on the
+    search page (`_filters` in serve/searching/filter_links.py); the last step below.
+
+Another operator
+    1. query/tree.py: a class for its node, with `infix`, and its name in one of three unions: `FieldLeaf` (it
+       asks for words, and a field may stand before it), `Leaf` (another node with none inside it), `Node` (it
+       has nodes inside). `_BARE_WORD` must not match a word that is spelt like it: such a word is printed in
+       quotes.
+    2. If it has a spelling of its own: a kind of token in query/lexer.py, and a rule in query/grammar.py
+       (`_leaf` for a leaf). In the lexer, `_kind_of` finds a kind that is spelt as one word, `_GROUPS` one
+       that has quotes, blanks or parentheses; `LEAVES` has all kinds that ask for something, and
+       query/meant.py takes them from there.
+    3. plan/planner.py: how the node becomes a step, one row in `_STEPS`; or, if it stands for words or terms,
+       one row in `_WORDS`. `Site` alone has a row in both, because its path is words.
+    4. For a leaf of words, a row in three tables: `_WORDS_OF` of plan/synonyms.py, by which the rules of the
+       operator know a query; `_FORMS` of answer/needles.py, by which its words are marked in titles and
+       snippets; `_WORDS_OF` of serve/searching/nothing_found.py, for the advice where nothing is found. A row
+       may say that the leaf has no words.
+    5. plan/steps.py: a class for its step, only if none there will do. DocumentRanges does for every operator
+       that selects documents by their doc ids: it needs a method beside `host_ranges` in
        evaluate/index_reader.py that finds them, and a line in open/searcher.py. A new class of step needs one
        method and one row in `_OPERATORS` of each evaluator: evaluate/plain_evaluator.py and
        evaluate/vector_evaluator.py.
-    4. answer/needles.py: one row in `_FORMS` for a leaf of words, so that they are marked in titles and
-       snippets. A filter has none.
-    5. Help: a row in query/operators.py, from which the command, the prompt and docs/searching.md take it; an
-       example in `EXAMPLES` of serve/web_pages.py; `DESCRIPTIONS` of serve/agents/mcp_server.py, which tells
-       agents of the operators; if values of a filter are offered as links, `_filters` in
-       serve/searching/filter_links.py.
-    6. Tests: an example in tests/pipeline/search/test_node_classes.py, which fails where one of these steps
-       was forgotten; strategies.py and brute_force.py beside it: both evaluators are then checked against
-       brute force.
+    6. The help and the tests, as for a filter.
+    7. Further help: an example in `EXAMPLES` of serve/web_pages.py; the operators in `DESCRIPTIONS` of
+       serve/agents/mcp_server.py, by which agents know them.
 """

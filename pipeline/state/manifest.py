@@ -61,7 +61,7 @@ def open_whole(store: Store, entry: FileEntry) -> RangedSource:
 def require_size(source: RangedSource, size: int) -> None:
     """Raise CorruptFile unless a file has the size in bytes that its manifest says."""
     if source.size != size:
-        raise CorruptFile(source.name, source.size, f"it has {source.size} bytes and had {size}")
+        raise CorruptFile(source.name, source.size, f"it has {source.size} bytes instead of {size}")
 
 
 _encoder = msgspec.json.Encoder(order="deterministic")

@@ -145,85 +145,81 @@ _RECORDS = (
     + record("http://h.example/b", answer("x", "Content-Encoding: gzip", "Location: /c", status="302 Found"))
     + record("dns:h.example", b"1.2.3.4", kind="resource", content_type="text/dns")
 )
+_TAGS = (
+    b"<div>",
+    b"<a href='",
+    b"<table>",
+    b"</p>",
+    b"<!--",
+    b"<![CDATA[",
+    b"<svg>",
+    b"&#x110000;",
+    b"\0",
+)
+_XML = (
+    b"<?xml ",
+    b"<!DOCTYPE x [<!ENTITY a 'b'>]>",
+    b"&a;",
+    b"<url>",
+    b"<loc>",
+    b"</loc>",
+    b"\xef\xbb\xbf",
+)
+_PDF_PIECES = (
+    b" 0 R",
+    b"<<",
+    b">>",
+    b"/Kids[2 0 R]",
+    b"/Filter[/FlateDecode/FlateDecode]",
+    b"/Count ",
+    b"stream\n",
+)
+_ROBOTS_PIECES = (
+    b"\nUser-agent: *",
+    b"\nDisallow: ",
+    b"\nAllow: /",
+    b"*",
+    b"$",
+    b"%2A",
+    b"\r",
+    b"\nCrawl-delay: ",
+    b"/",
+)
+_URL_PIECES = (
+    b"/",
+    b"..",
+    b"?",
+    b"#",
+    b"@",
+    b":",
+    b"%",
+    b"[",
+    b"\\",
+    b"xn--",
+    b"http://",
+    b"&",
+    b"\xf0\x9f\x92\xa9",
+)
+_DECLARED = tuple(b' encoding="%b"' % label for label in _LABELS)
 
 
 def corpora() -> dict[str, Corpus]:
     """Return the corpus of each target."""
-    tags = (
-        b"<div>",
-        b"<a href='",
-        b"<table>",
-        b"</p>",
-        b"<!--",
-        b"<![CDATA[",
-        b"<svg>",
-        b"&#x110000;",
-        b"\0",
-    )
-    xml = (
-        b"<?xml ",
-        b"<!DOCTYPE x [<!ENTITY a 'b'>]>",
-        b"&a;",
-        b"<url>",
-        b"<loc>",
-        b"</loc>",
-        b"\xef\xbb\xbf",
-    )
-    pdf = (
-        b" 0 R",
-        b"<<",
-        b">>",
-        b"/Kids[2 0 R]",
-        b"/Filter[/FlateDecode/FlateDecode]",
-        b"/Count ",
-        b"stream\n",
-    )
-    declared = tuple(b' encoding="%b"' % label for label in _LABELS)
     return {
-        "html": Corpus(_encoded(_HTML), (*tags, *_LABELS, b"<meta charset=", b"<base href='http://[/'>")),
-        "xhtml": Corpus(_encoded(_XHTML), (*tags, *declared)),
+        "html": Corpus(_encoded(_HTML), (*_TAGS, *_LABELS, b"<meta charset=", b"<base href='http://[/'>")),
+        "xhtml": Corpus(_encoded(_XHTML), (*_TAGS, *_DECLARED)),
         "feeds": Corpus(
-            (_RSS.encode(), _ATOM.encode(), _ATOM.encode("utf-16"), _JSON_FEED), (*xml, *tags, *declared)
+            (_RSS.encode(), _ATOM.encode(), _ATOM.encode("utf-16"), _JSON_FEED), (*_XML, *_TAGS, *_DECLARED)
         ),
         "sitemaps": Corpus(
-            _sitemaps(), (*xml, *declared, b"\x1f\x8b\x08", b"\x1b$B\x1b$", gzip.compress(b"", mtime=0))
+            _sitemaps(), (*_XML, *_DECLARED, b"\x1f\x8b\x08", b"\x1b$B\x1b$", gzip.compress(b"", mtime=0))
         ),
-        "robots": Corpus(
-            (_ROBOTS.encode(), _ROBOTS.encode("utf-16"), *_robots_of_google()),
-            (
-                b"\nUser-agent: *",
-                b"\nDisallow: ",
-                b"\nAllow: /",
-                b"*",
-                b"$",
-                b"%2A",
-                b"\r",
-                b"\nCrawl-delay: ",
-                b"/",
-            ),
-        ),
+        "robots": Corpus((_ROBOTS.encode(), _ROBOTS.encode("utf-16"), *_robots_of_google()), _ROBOTS_PIECES),
         "headers": Corpus(
             (_HEAD.encode(), _HEAD.replace("301 Moved", "503 No").encode(), _HEAD.encode("utf-16-le")),
             (b"\r\n", b"\n ", b"Location: ", b"Retry-After: ", b":", b"\0", b"http://", b"\xff", b"charset="),
         ),
-        "urls": Corpus(
-            (*(url.encode() for url in _URLS), *_urls_of_wpt()),
-            (
-                b"/",
-                b"..",
-                b"?",
-                b"#",
-                b"@",
-                b":",
-                b"%",
-                b"[",
-                b"\\",
-                b"xn--",
-                b"http://",
-                b"&",
-                b"\xf0\x9f\x92\xa9",
-            ),
-        ),
+        "urls": Corpus((*(url.encode() for url in _URLS), *_urls_of_wpt()), _URL_PIECES),
         "dates": Corpus(
             tuple(date.encode() for date in _DATES), (b" GMT", b"T", b"+", b"-", b":", b"\xd9\xa2")
         ),
@@ -231,10 +227,10 @@ def corpora() -> dict[str, Corpus]:
             (*_encoded(_SENTENCE * 3), *_encoded(_HTML)),
             (*_LABELS, b"\x1b$B", b"\x1b$)C", b"~{", b"\xff\xfe", b"\xfe\xff", b"<meta charset=", b"\0"),
         ),
-        "pdf": Corpus((_PDF, _FLATE_PDF), pdf),
-        "office": Corpus(office_seeds(), (*xml, *_ZIP_PIECES, b"<w:t>", b"<c t='s'><v>9</v></c>")),
-        "epub": Corpus(epub_seeds(), (*xml, *_ZIP_PIECES, b"<itemref idref='a'/>", b"href='../a.xhtml'")),
-        "xml": Corpus(xml_seeds(), (*xml, *tags, *declared, b"<title>", b"</title>", b"]]>")),
+        "pdf": Corpus((_PDF, _FLATE_PDF), _PDF_PIECES),
+        "office": Corpus(office_seeds(), (*_XML, *_ZIP_PIECES, b"<w:t>", b"<c t='s'><v>9</v></c>")),
+        "epub": Corpus(epub_seeds(), (*_XML, *_ZIP_PIECES, b"<itemref idref='a'/>", b"href='../a.xhtml'")),
+        "xml": Corpus(xml_seeds(), (*_XML, *_TAGS, *_DECLARED, b"<title>", b"</title>", b"]]>")),
         "warc": Corpus(
             (_RECORDS, gzip.compress(_RECORDS, mtime=0), *_archives()),
             (b"WARC/1.0\r\n", b"\r\n\r\n", b"Content-Length: ", b"Content-Encoding: br\r\n", b"\x1f\x8b\x08"),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.settings import SiteRules
     from crawlctl.pipeline.crawl.reports.neighbours import Neighbours
-    from crawlctl.pipeline.crawl.reports.url_explanation import Explanation, StandIn
+    from crawlctl.pipeline.crawl.reports.url_explanation import Explanation, RobotsVerdict, StandIn
     from crawlctl.pipeline.politeness.host_state import HostState, KnownSitemaps
     from crawlctl.pipeline.rank.publish.rank_explanation import RankExplanation
     from crawlctl.pipeline.webdb.records import WebEntry
@@ -130,39 +130,12 @@ def _plain_neighbours(neighbours: Neighbours) -> dict[str, Any]:
 
 def _lines(explanation: Explanation, now: float, sites: Mapping[str, SiteRules]) -> dict[str, object]:
     """Return the fields to print, without empty ones."""
-    from crawlctl.pipeline.crawl.reports.url_explanation import NOT_READ
-    from crawlctl.pipeline.fetch.failure_words import in_words
-    from crawlctl.pipeline.scope.belonging import archive_of
-    from crawlctl.pipeline.webdb.records import NEVER
-
-    robots, host, entry = explanation.robots, explanation.host, explanation.entry
+    host, entry = explanation.host, explanation.entry
     lines: dict[str, object] = {"url": explanation.url, "why": explanation.why}
     if entry is not None:
-        lines["status"] = entry.status.name.lower()
-        lines |= {name: utc(getattr(entry, name)) for name in TIMES if getattr(entry, name)}
-        if entry.is_due(now):
-            lines["next_due"] = f"{lines.get('next_due', '')} (due now)".strip()
-        if entry.next_due == NEVER:
-            lines["next_due"] = "never, unless the scope changes"
-        archive = archive_of(entry.source)
-        lines |= {
-            "depth": entry.depth,
-            "source": f"imported from {archive}" if archive else entry.source or "a seed",
-        }
-        if entry.anchors:
-            lines["anchors"] = "\n".join(entry.anchors)
-        details = ("code", "reason", "tries", "hops", "redirect_to", "canonical", "named")
-        lines |= {name: getattr(entry, name) for name in details if getattr(entry, name)}
-        if entry.reason:
-            lines["reason"] = in_words(entry.reason)
-        if entry.links_taken:
-            lines["links"] = f"the first {entry.links_taken} are taken up, the next visit takes up more"
+        lines |= _lines_of_entry(entry, now)
     lines["scope"] = explanation.exclusion or "inside"
-    lines["robots.txt"] = NOT_READ
-    if robots is not None:
-        verdict = "allowed" if robots.allowed else "forbidden"
-        place = f", line {robots.line}" if robots.line else ""
-        lines["robots.txt"] = f"{verdict} ({robots.rule}{place}; read {utc(robots.read_at)})"
+    lines["robots.txt"] = _line_of_robots(explanation.robots)
     if host is not None:
         lines["host"] = _line_of_host(host, now)
         if sitemaps := _line_of_sitemaps(host.sitemaps):
@@ -170,6 +143,49 @@ def _lines(explanation: Explanation, now: float, sites: Mapping[str, SiteRules])
     if explanation.neighbours is not None:
         lines |= _lines_of_neighbours(explanation.neighbours, sites)
     return {name: str(value) for name, value in lines.items()}
+
+
+def _lines_of_entry(entry: WebEntry, now: float) -> dict[str, object]:
+    from crawlctl.pipeline.fetch.failure_words import in_words
+    from crawlctl.pipeline.scope.belonging import archive_of
+
+    archive = archive_of(entry.source)
+    lines: dict[str, object] = {
+        "status": entry.status.name.lower(),
+        **_lines_of_times(entry, now),
+        "depth": entry.depth,
+        "source": f"imported from {archive}" if archive else entry.source or "a seed",
+    }
+    if entry.anchors:
+        lines["anchors"] = "\n".join(entry.anchors)
+    details = ("code", "reason", "tries", "hops", "redirect_to", "canonical", "named")
+    lines |= {name: getattr(entry, name) for name in details if getattr(entry, name)}
+    if entry.reason:
+        lines["reason"] = in_words(entry.reason)
+    if entry.links_taken:
+        lines["links"] = f"the first {entry.links_taken} are taken up, the next visit takes up more"
+    return lines
+
+
+def _lines_of_times(entry: WebEntry, now: float) -> dict[str, str]:
+    from crawlctl.pipeline.webdb.records import NEVER
+
+    lines = {name: utc(getattr(entry, name)) for name in TIMES if getattr(entry, name)}
+    if entry.is_due(now):
+        lines["next_due"] = f"{lines.get('next_due', '')} (due now)".strip()
+    if entry.next_due == NEVER:
+        lines["next_due"] = "never, unless the scope changes"
+    return lines
+
+
+def _line_of_robots(robots: RobotsVerdict | None) -> str:
+    from crawlctl.pipeline.crawl.reports.url_explanation import NOT_READ
+
+    if robots is None:
+        return NOT_READ
+    verdict = "allowed" if robots.allowed else "forbidden"
+    place = f", line {robots.line}" if robots.line else ""
+    return f"{verdict} ({robots.rule}{place}; read {utc(robots.read_at)})"
 
 
 def _line_of_host(host: HostState, now: float) -> str:

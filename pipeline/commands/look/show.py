@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
-    from crawlctl.pipeline.text.documents.page import Page
 
 # Control characters that are usual in texts and cannot control a terminal.
 _OF_TEXTS = b"\t\n\r\f"
@@ -119,11 +118,7 @@ def command(
     with_request = headers and session.is_verbose
     answer = _archived(page, search, explanation, config, at=at, with_request=with_request)
     if markdown:
-        from crawlctl.pipeline.crawl.listings.archived_markdown import archived_document, archived_markdown
-
-        archived = archived_document(explanation.url, answer.head, answer.body)
-        shown = archived_markdown(store, snapshot, archived, config)
-        _print_markdown(shown, answer, explanation.url, as_json=as_json)
+        _print_markdown(store, snapshot, config, answer, explanation.url, as_json=as_json)
     elif raw:
         _write_raw(answer, explanation.url, with_head=headers)
     else:
@@ -244,9 +239,13 @@ def _print(document: DocRecord, sites: Mapping[str, SiteRules]) -> None:
     say(document.text or "(no text)")
 
 
-def _print_markdown(page: Page, answer: ArchivedAnswer, url: str, *, as_json: bool) -> None:
+def _print_markdown(
+    store: Store, snapshot: Snapshot, config: Config, answer: ArchivedAnswer, url: str, *, as_json: bool
+) -> None:
+    from crawlctl.pipeline.crawl.listings.archived_markdown import archived_document, archived_markdown
     from crawlctl.pipeline.formats.warc.warc_date import warc_date
 
+    page = archived_markdown(store, snapshot, archived_document(url, answer.head, answer.body), config)
     if as_json:
         date = warc_date(answer.capture.time)
         print_json({"url": url, "date": date, "title": page.title, "markdown": page.text})

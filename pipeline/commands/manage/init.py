@@ -28,8 +28,8 @@ from crawlctl.pipeline.terminal.counted import counted
 def command(session: Session, as_json: bool) -> None:
     """Create an empty crawl.
 
-    The settings in use now of the sections urls, scope, budgets, parse, sites, recrawl, focus and index
-    become the crawl's own: later commands use them from any folder (see `crawlctl config`).
+    The settings in use now of the sections urls, scope, budgets, parse, sites, recrawl, focus, index
+    and search become the crawl's own: later commands use them from any folder (see `crawlctl config`).
 
     The number of partitions of a crawl cannot be changed later; only `crawlctl copy` can write a copy with
     another number.

@@ -60,7 +60,7 @@ def _refused(argument: str, ctx: click.Context, known: list[str]) -> NoReturn:
 
 
 def _meant(word: str, known: list[str]) -> str:
-    """Return the options that a word behind one minus may mean; -n3 gives its number too."""
+    """Return the options that the user may mean by a word behind one minus; for -n3 with the number."""
     if f"--{word.partition('=')[0]}" in known:
         return f"--{word}"
     letter, number = word[0], f" {word[1:]}" if word[1:] else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from crawlctl.pipeline.commands.shared.command import CommonOption
@@ -9,6 +11,9 @@ from crawlctl.pipeline.commands.shared.common import CrawlctlCommand, Session, p
 from crawlctl.pipeline.commands.shared.completing import complete_folder
 from crawlctl.pipeline.commands.shared.session import STORE_FLAG
 from crawlctl.pipeline.terminal.counted import counted
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.serve.served_crawl import ServeOptions
 
 HOST = "127.0.0.1"
 PORT = 8080
@@ -103,24 +108,12 @@ def command(
     """
     from dataclasses import replace
 
-    from crawlctl.pipeline.index.statistics import summary_of
-    from crawlctl.pipeline.search.open.open_index import open_index
     from crawlctl.pipeline.serve.agents.mcp_server import require_mcp
     from crawlctl.pipeline.serve.http_server import address_of, listen, serve
-    from crawlctl.pipeline.serve.named_stores import NamedStore, named_stores
-    from crawlctl.pipeline.serve.served_crawl import ServeOptions
 
     if mcp:
         require_mcp()
-    named = named_stores(stores) if stores else [NamedStore("", session.store().uri)]
-    pages, crawls = 0, []
-    for name, uri in named:
-        own = session.with_store(uri)
-        searcher = open_index(own.store())  # raises an error if there is nothing to search
-        # pages that are known only by links do not count
-        pages += summary_of(searcher.snapshot.files)["documents"]
-        searcher.close()
-        crawls.append(ServeOptions(own.store().uri, origins=origins, config=own.config, name=name, mcp=mcp))
+    crawls, pages = _crawls(session, stores, origins, mcp=mcp)
     options = replace(
         crawls[0],
         hosts=(host, *hosts),
@@ -136,3 +129,23 @@ def command(
             processes,
             lambda: say(f"{found} can be searched at {address_of(listener)} (Ctrl-C ends it)"),
         )
+
+
+def _crawls(
+    session: Session, stores: tuple[str, ...], origins: tuple[str, ...], *, mcp: bool
+) -> tuple[list[ServeOptions], int]:
+    """Return the options of each crawl to serve, and how many pages can be searched in all of them."""
+    from crawlctl.pipeline.index.statistics import summary_of
+    from crawlctl.pipeline.search.open.open_index import open_index
+    from crawlctl.pipeline.serve.named_stores import NamedStore, named_stores
+    from crawlctl.pipeline.serve.served_crawl import ServeOptions
+
+    crawls, pages = [], 0
+    for name, uri in named_stores(stores) if stores else [NamedStore("", session.store().uri)]:
+        own = session.with_store(uri)
+        searcher = open_index(own.store())  # raises an error if there is nothing to search
+        # pages that are known only by links do not count
+        pages += summary_of(searcher.snapshot.files)["documents"]
+        searcher.close()
+        crawls.append(ServeOptions(own.store().uri, origins=origins, config=own.config, name=name, mcp=mcp))
+    return crawls, pages

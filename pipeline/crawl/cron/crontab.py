@@ -52,7 +52,7 @@ def _of_seconds(every: str, seconds: int, chance: int) -> str:
         return f"{minute} */{seconds // HOUR} * * *" if seconds > HOUR else f"{minute} * * * *"
     if seconds and seconds % MINUTE == 0 and HOUR % seconds == 0:
         return f"*/{seconds // MINUTE} * * * *" if seconds > MINUTE else "* * * * *"
-    raise ConfigError(f"--every {every}: cron cannot count so; {FORMS}")
+    raise ConfigError(f"--every {every}: cron has no such interval; {FORMS}")
 
 
 def tag_of(store: str) -> str:

@@ -101,8 +101,8 @@ class PageArchive:
         capture = original_of(seen, captures)
         if capture is None:
             raise NothingMatched(
-                f"{self._url} was unchanged when it was visited at {utc(seen.time)}, and no archive has the "
-                f"answer of before any more; `crawlctl refresh` and `crawlctl run` visit it again"
+                f"{self._url} was unchanged when it was visited at {utc(seen.time)}, and its earlier answer "
+                "is in no archive any more; `crawlctl refresh` and `crawlctl run` visit the page again"
             )
         if capture.is_imported:
             head, body = _imported(capture, self._url, strip)

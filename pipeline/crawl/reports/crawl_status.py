@@ -78,11 +78,7 @@ def crawl_status(
 
     `rank` are the settings by which the next run decides whether it ranks.
     """
-    statuses: Counter[str] = Counter()
-    for entry in snapshot.files_of(WEBDB):
-        statuses.update(status_counts(entry.counters))
-    now = time.time()
-    goal = read_goal(store, snapshot.round + 1)
+    now, statuses = time.time(), _urls_by_status(snapshot)
     opened = open_round(snapshot.round + 1, saved_files(store, snapshot.round + 1))
     due, view = due_counts(store, snapshot, int(now)), look(store, now)
     changes = rank_changes(store, snapshot)
@@ -98,7 +94,7 @@ def crawl_status(
         disk_bytes=sum(file.bytes for file in store.list()),
         hosts=host_count(snapshot),
         failing_hosts=dict(failing_hosts(snapshot.files).most_common()),
-        urls=sum(statuses.values()),
+        urls=statuses.total(),
         statuses=dict(statuses),
         due=opened.without_handled(due) if opened else due,
         next_due=next_due(snapshot, int(now)),
@@ -112,13 +108,25 @@ def crawl_status(
         ranks=changes,
         rank_due=verdict.is_due,
         why_rank=verdict.why,
-        rounds_left=goal.left(snapshot.round + 1) if goal else 0,
+        rounds_left=_rounds_left(store, snapshot.round + 1),
     )
 
 
 def host_count(snapshot: Snapshot) -> int:
     """Return the number of hosts that have a URL in the WebDB."""
     return sum(entry.counters.get(HOSTS, 0) for entry in snapshot.files_of(WEBDB))
+
+
+def _urls_by_status(snapshot: Snapshot) -> Counter[str]:
+    statuses: Counter[str] = Counter()
+    for entry in snapshot.files_of(WEBDB):
+        statuses.update(status_counts(entry.counters))
+    return statuses
+
+
+def _rounds_left(store: Store, next_round: int) -> int:
+    goal = read_goal(store, next_round)
+    return goal.left(next_round) if goal else 0
 
 
 def _trouble(store: Store, snapshot: Snapshot, robots_retry: float) -> list[HostTrouble]:

@@ -71,7 +71,7 @@ def pages_to_decide(
     """Return the live pages that changed, and those with a document in one of these sources, in key order.
 
     None means that all pages must be read: a run has a document of a page that is not known to have changed,
-    or there are so many documents that it costs less.
+    or reading all pages costs less, because there are many documents.
     """
     sources = list(merged)
     runs = [source.column("hashes") for source in sources if source.is_run]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
 
-BY_RANKS = "by ranks"  # a counter: stands for the ranks by which the representatives of groups were chosen
+BY_RANKS = "by ranks"  # a counter: identifies the ranks by which the representatives of groups were chosen
 
 
 class DuplicateGroups(msgspec.Struct, frozen=True, array_like=True, dict=True):
@@ -70,8 +70,8 @@ def write_groups(
 ) -> tuple[FileEntry, ...]:
     """Write the groups of all segments of a partition.
 
-    A segment without groups is written too: its record says that its documents were compared. `ranks` stands
-    for the ranks by which representatives were chosen.
+    A segment without groups is written too: its record says that its documents were compared. `ranks` is a
+    number that identifies the ranks by which representatives were chosen.
     """
     kept = tuple(segments)
     counters = {"grouped": sum(len(groups.ordinals) for groups in kept)}

@@ -43,5 +43,5 @@ class ArrayFile(FlatArrays):
         stored = store.open(entry.name)
         name = store.locate(entry.name)
         if stored.size != entry.bytes:
-            raise CorruptFile(name, stored.size, f"it has {stored.size} bytes and had {entry.bytes}")
+            raise CorruptFile(name, stored.size, f"it has {stored.size} bytes instead of {entry.bytes}")
         super().__init__(stored, name)

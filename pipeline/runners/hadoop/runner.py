@@ -52,7 +52,7 @@ class HadoopRunner(HadoopJobRunner):  # type: ignore[misc]  # mrjob has no types
         super().__init__(**kwargs)
         self.packages = packages or f"hdfs:///user/{hadoop_user()}/.crawlctl/packages"
         if "://" not in self.packages:
-            raise ConfigError(f"nodes find nothing at {self.packages}; set runner.packages to hdfs:///folder")
+            raise ConfigError(f"the nodes cannot read {self.packages}; set runner.packages to hdfs:///folder")
 
     @property
     def fs(self) -> Any:

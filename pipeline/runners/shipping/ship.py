@@ -43,8 +43,9 @@ def ship_for_emr(settings: RunnerSettings) -> str:
 
     folder = settings.packages or ""
     if not folder.startswith("s3://"):
+        other = f", not from {folder}" if folder else ""
         raise ConfigError(
-            f"the nodes of EMR find nothing at {folder or 'no folder'}; give --to s3://bucket/packages"
+            f"the nodes of EMR read packages from S3 only{other}; give --to s3://bucket/packages"
         )
     with scratch_folder(settings.tmp_dir) as scratch:
         place(package_zip(scratch), folder)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MAX_EXPANSIONS = 1024  # the most terms per prefix or range
 
-_MAX_LOOKED_AT = 20_000  # the most terms read per prefix; reading so many takes a tenth of a second
+_MAX_LOOKED_AT = 20_000  # the most terms read per prefix; reading this many takes a tenth of a second
 _CUT = "more than {:,} words begin with {}; searched for those on the most pages; write more of its letters"
 
 # A range of fewer numbers is looked up number by number, because other terms lie between them.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 RESCORED = 200  # documents; with 100, MRR of section titles is .04 lower and the time nearly the same
-# only so many first words of a query make pairs; in a long text pairs add little to what the words say
+# how many words at the beginning of a query make pairs; in a long query pairs add little
 MAX_WORDS = 16
 
 # Shares of 255, chosen on the first half of bench/docweb_queries.tsv and on other queries of its kinds. With

@@ -1,4 +1,4 @@
-"""Plan: the steps of a query, the scale of their scores, and by what the best documents are scored again."""
+"""Plan: the steps of a query, the scale of their scores, and how the best documents are scored again."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ _PLAIN = frozenset({WORD, BLANK, OPEN, CLOSE, END, STAR})
 _OPERAND = "a word, a phrase in quotes or a parenthesis"
 
 
-class Match(msgspec.Struct, frozen=True):
+class _Match(msgspec.Struct, frozen=True):
     """The pages that match a node or, if `denied`, all other pages; `at` is its index in the query."""
 
     node: Node
@@ -122,7 +122,7 @@ class _Parser:
         self._next = 0
         self._notices = notices
 
-    def query(self) -> Match:
+    def query(self) -> _Match:
         match = self._group(None)
         if self._peek().kind != END:
             raise self._expected("AND, OR or the end")
@@ -134,13 +134,13 @@ class _Parser:
             raise query_error(reason, self._source, match.at)
         return match
 
-    def _group(self, field: str | None) -> Match:
+    def _group(self, field: str | None) -> _Match:
         self._skip_blanks()
         if self._peek().kind in (AND, OR):
             return self._prefixed(field)
         return self._either(field)
 
-    def _prefixed(self, field: str | None) -> Match:
+    def _prefixed(self, field: str | None) -> _Match:
         operator = self._take()
         parts = [self._signed(field)]
         while self._goes_on():
@@ -154,14 +154,14 @@ class _Parser:
             raise query_error(reason, self._source, following.at)
         return _either(parts) if operator.kind == OR else _both(parts)
 
-    def _either(self, field: str | None) -> Match:
+    def _either(self, field: str | None) -> _Match:
         parts = [self._both(field)]
         while self._peek().kind == OR:
             self._take()
             parts.append(self._both(field))
         return _either(parts)
 
-    def _both(self, field: str | None) -> Match:
+    def _both(self, field: str | None) -> _Match:
         parts = [self._signed(field)]
         while self._goes_on() or self._peek().kind == AND:
             if self._peek().kind == AND:
@@ -169,15 +169,15 @@ class _Parser:
             parts.append(self._signed(field))
         return _both(parts)
 
-    def _signed(self, field: str | None) -> Match:
+    def _signed(self, field: str | None) -> _Match:
         self._skip_blanks()
         at, denied = self._peek().at, False
         while self._peek().kind in (NOT, PLUS):
             denied ^= self._take().kind == NOT
         operand = self._operand(field)
-        return Match(operand.node, operand.denied ^ denied, at)
+        return _Match(operand.node, operand.denied ^ denied, at)
 
-    def _operand(self, field: str | None) -> Match:
+    def _operand(self, field: str | None) -> _Match:
         if self._peek().kind == FIELD:
             field = self._take().text
         token = self._peek()
@@ -191,7 +191,7 @@ class _Parser:
         if token.kind not in LEAVES:
             raise self._expected(_OPERAND)
         self._take()
-        return Match(self._leaf(token, field), False, token.at)
+        return _Match(self._leaf(token, field), False, token.at)
 
     def _leaf(self, token: Token, field: str | None) -> Leaf:
         if field is not None and field in FILTERS:
@@ -242,18 +242,18 @@ class _Parser:
         return query_error(f"expected {expected}{behind}, found {found}{hint}", self._source, token.at)
 
 
-def _both(parts: list[Match]) -> Match:
+def _both(parts: list[_Match]) -> _Match:
     """Return the pages that match all parts; if all parts are denied, the whole denies pages of any part."""
     if len(parts) == 1:
         return parts[0]
     wanted = [part.node for part in parts if not part.denied]
     unwanted = [part.node for part in parts if part.denied]
     if not wanted:
-        return Match(_or(unwanted), True, parts[0].at)
-    return Match(_and([*wanted, *map(Not, unwanted)]), False, parts[0].at)
+        return _Match(_or(unwanted), True, parts[0].at)
+    return _Match(_and([*wanted, *map(Not, unwanted)]), False, parts[0].at)
 
 
-def _either(parts: list[Match]) -> Match:
+def _either(parts: list[_Match]) -> _Match:
     """Return the pages that match any part.
 
     If any part is denied, the whole is denied too: `a OR NOT b OR NOT c` excludes the pages that have both b
@@ -264,9 +264,9 @@ def _either(parts: list[Match]) -> Match:
     wanted = [part.node for part in parts if not part.denied]
     denials = [part for part in parts if part.denied]
     if not denials:
-        return Match(_or(wanted), False, parts[0].at)
+        return _Match(_or(wanted), False, parts[0].at)
     denied = [*(part.node for part in denials), *map(Not, wanted)]
-    return Match(_and(denied), True, denials[0].at)
+    return _Match(_and(denied), True, denials[0].at)
 
 
 def _and(parts: Sequence[Node]) -> Node:

@@ -36,6 +36,6 @@ def cursor_of(text: str) -> SearchCursor:
     if found is None or int(found[3]) >= MAX_RESULTS:
         raise Problem(
             HTTPStatus.BAD_REQUEST,
-            "cursor is not one that an answer has given: take `next` of an answer as it is, or leave it out",
+            "cursor comes from no answer: take `next` of an answer as it is, or leave cursor out",
         )
     return SearchCursor(int(found[1]), found[2], int(found[3]))

@@ -42,7 +42,7 @@ class TokenBuckets:
         self._places = _mapped(folder) if rate else memoryview(b"")
 
     def wait_of(self, client: str) -> float:
-        """Take a token of a client and return 0; if there is none, return in how many seconds there is."""
+        """Take a token of a client and return 0; if there is none, return the seconds until there is one."""
         if not self._rate:
             return 0.0
         key, now = self._key(client), self._clock()

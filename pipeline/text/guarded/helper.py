@@ -1,8 +1,8 @@
 """The helper process: a forked child that parses documents and dies when a document costs too much.
 
 The kernel enforces the limits, because nothing in Python can interrupt the C code of a parser: a timer of CPU
-time whose signal ends the process, and a limit of the address space. CPU time rather than time on the clock,
-so that a busy machine does not make slow documents fail.
+time whose signal ends the process, and a limit of the address space. The timer counts CPU time and not time
+on the clock, so that documents do not fail because the machine is busy.
 
 A parser may leak or crash, so the helper shares nothing with its parent but two pipes. It closes all other
 files that it inherited: a copy of a socket would keep the connection open after the parent has closed it.

@@ -18,7 +18,7 @@ _MAX_NUMBER = 999_999_999  # CommonMark knows numbers of nine digits
 
 
 class BlockKind(Enum):
-    """The kinds of blocks, as far as their neighbours must know."""
+    """The kinds of blocks that are told apart, because they change how the next block is written."""
 
     PARAGRAPH = "paragraph"
     LIST = "list"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from crawlctl.pipeline.config.settings import OWN_SECTIONS
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileWriter
 from crawlctl.pipeline.formats.sequencefile.writables import LONG
 from crawlctl.pipeline.index.building.builder import RunBuilder
@@ -53,6 +55,11 @@ def test_what_is_printed_for_people_says_the_same(injected: Shell) -> None:
     printed = injected("status")
     assert "not visited" in printed
     assert "in use" not in printed
+
+
+def test_the_help_of_init_names_every_section_that_a_crawl_owns(crawlctl: Shell) -> None:
+    said = crawlctl("init", "--help")
+    assert [section for section in OWN_SECTIONS if not re.search(rf"\b{section}\b", said)] == []
 
 
 def test_a_second_init_is_refused(injected: Shell) -> None:

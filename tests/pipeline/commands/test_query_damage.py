@@ -30,6 +30,7 @@ QUERIES = (
     ("--count", "leaf"),
     ("leef",),  # a correction comes from the table of words
     ("blatt",),  # a synonym
+    ("--json", "--all", "--limit", "100", "*"),  # shows all documents: no block of theirs is left unread
 )
 SYNONYM = "search.synonyms=[blatt = leaf]"
 READ_BY_QUERIES = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,7 +18,7 @@ from crawlctl.pipeline.config.reference import (
     type_name,
     yaml_file,
 )
-from crawlctl.pipeline.config.settings import EVERYDAY, AtLeastOne, Config, RankSettings, Share
+from crawlctl.pipeline.config.settings import EVERYDAY, OWN_SECTIONS, AtLeastOne, Config, RankSettings, Share
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +32,15 @@ SETTINGS = list(all_settings())
 def test_the_generated_files_are_up_to_date(path: Path, content: Callable[[], str]) -> None:
     hint = f"{path.name} is out of date; run python -m crawlctl.pipeline.config.reference"
     assert path.read_text(encoding="utf-8") == content(), hint
+
+
+@pytest.mark.parametrize(
+    "page", [YAML_FILE, DOCUMENT, DOCUMENT.with_name("crawling.md")], ids=attrgetter("name")
+)
+def test_the_sections_that_a_crawl_owns_are_named_together(page: Path) -> None:
+    text = " ".join(page.read_text(encoding="utf-8").split())
+    names = r"`?,? (?:and )?`?".join(OWN_SECTIONS)
+    assert re.search(rf"\b{names}\b", text)
 
 
 def test_the_yaml_file_as_shipped_sets_nothing() -> None:

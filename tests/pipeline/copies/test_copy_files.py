@@ -129,7 +129,7 @@ def test_a_source_of_another_size_or_without_the_file_is_an_error(
     source: LocalStore, destination: LocalStore, files: list[FileEntry]
 ) -> None:
     (source.root / files[-1].name).write_bytes(b"short")
-    with pytest.raises(CorruptFile, match=f"5 bytes and had {SIZES[-1]}"):
+    with pytest.raises(CorruptFile, match=f"5 bytes instead of {SIZES[-1]}"):
         transfer(source, destination, files)
     source.delete([files[-1].name])
     with pytest.raises(MissingFile):

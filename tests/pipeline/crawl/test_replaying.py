@@ -91,7 +91,7 @@ def test_an_archive_that_was_emptied_is_named_and_not_taken_for_one_without_page
     store = LocalStore(copytree(shallow.root, tmp_path / "crawl"))
     archive = load_current(store).files_of(PAGES)[0]
     (store.root / archive.name).write_bytes(b"")
-    with pytest.raises(CorruptFile, match=rf"{archive.name}: damaged at byte 0: it has 0 bytes and had "):
+    with pytest.raises(CorruptFile, match=rf"{archive.name}: damaged at byte 0: it has 0 bytes instead of "):
         replay(Work(store, config_of(tmp_path, 2), Display()), load_current(store))
 
 

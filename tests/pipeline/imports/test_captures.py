@@ -103,7 +103,7 @@ def test_a_body_in_an_encoding_that_we_lack_is_counted() -> None:
         (record("https://a.org/", answer("x"), date="yesterday"), "a record's date is none"),
         (record("https://a.org/", answer("x"), date=""), "a record's date is before there was a web"),
         (record("https://a.org/", answer("x"), date="0001-01-01T00:00:00Z"), "a record's date is before"),
-        (record("https://", answer("x")), "a record's URL is none that could be fetched"),
+        (record("https://", answer("x")), "the URL of a record cannot be fetched"),
         (record("https://a.org/", b"HTTP/1.1 OK\r\n\r\n"), "an answer's status is no number"),
     ],
     ids=["date", "no date", "early date", "address", "status"],

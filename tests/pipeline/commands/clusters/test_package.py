@@ -52,7 +52,7 @@ def test_emr_gets_the_package_and_a_bootstrap_script_once(shell: Any, bucket: st
 
 def test_emr_needs_a_bucket(shell: Any) -> None:
     told = shell("package", "--for", "emr", code=2)
-    assert told == ("crawlctl: the nodes of EMR find nothing at no folder; give --to s3://bucket/packages\n")
+    assert told == ("crawlctl: the nodes of EMR read packages from S3 only; give --to s3://bucket/packages\n")
 
 
 def test_hadoop_gets_the_package_and_the_environment_once(

@@ -117,7 +117,7 @@ def test_an_archive_that_was_emptied_or_cut_off_is_named(crawl: Shell, option: s
         path.write_bytes(b"" if is_emptied else path.read_bytes()[:-1])
     message = crawl("show", option, A, code=1)
     assert ".warc.gz: damaged at byte " in message
-    assert "bytes and had" in message
+    assert "bytes instead of" in message
     assert "`crawlctl check --repair` rebuilds" in message
 
 

@@ -91,7 +91,7 @@ def test_a_file_of_another_length_or_kind_is_refused(store: LocalStore) -> None:
     path = store.root / entry.name
     data = path.read_bytes()
     path.write_bytes(data[:-1])
-    with pytest.raises(CorruptFile, match="bytes and had"):
+    with pytest.raises(CorruptFile, match="bytes instead of"):
         ArrayFile(store, entry)
     with pytest.raises(CorruptFile, match="does not fit its checksum"):
         ArrayFile(store, replace(entry, bytes=len(data) - 1))

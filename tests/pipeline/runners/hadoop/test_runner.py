@@ -124,7 +124,7 @@ def test_the_package_is_put_on_the_cluster_once(
 
 
 def test_a_folder_of_this_machine_is_no_place_for_nodes_to_look(cluster: Cluster, job: Load) -> None:
-    with pytest.raises(ConfigError, match=r"nodes find nothing at /apps; set runner\.packages to hdfs:"):
+    with pytest.raises(ConfigError, match=r"the nodes cannot read /apps; set runner\.packages to hdfs:"):
         run(cluster, job("word_count.WordCount"), packages="/apps")
 
 
