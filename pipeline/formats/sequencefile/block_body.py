@@ -30,8 +30,8 @@ MAX_BLOCK_BYTES = 64 << 20
 _Payloads = TypeVar("_Payloads")
 
 _SECTIONS = ("key lengths", "keys", "value lengths", "values")
+_INFLATED = 5  # about how many times as many bytes values take in memory as they take compressed
 _OBJECTS = 66  # bytes of the objects of a key and a value, beside their contents
-_NUMBER = 36  # bytes of a number in a list
 _SLICE = 1 << 14  # records handed out at once, so that a block of millions of empty records stays cheap
 
 
@@ -63,24 +63,45 @@ class Block(NamedTuple):
 
 
 class SoughtBlock:
-    """A block in which a few keys are looked up: its sections are inflated, but no record is taken out.
+    """A block in which a few keys are looked up: no record is taken out but those that are found.
 
-    Making objects of all records takes longer than reading and inflating a block. The keys must rise.
+    Making objects of all records takes longer than reading and inflating a block. The values are inflated
+    when the first key is found: most terms that a dictionary is asked for are not in it.
     """
 
-    def __init__(self, layout: Layout, count: int, sections: list[bytes], where: tuple[str, int]) -> None:
+    def __init__(self, layout: Layout, count: int, streams: list[bytes], where: tuple[str, int]) -> None:
+        self._layout = layout
         self._where = where  # the name of the file, and the offset of the block
+        self._count = count
         with damage_in(*where):
-            self._keys = Cells(layout.key, sections[0], sections[1], count)
-            self._values = Cells(layout.value, sections[2], sections[3], count)
+            self._keys, self._left = self._cells(layout.key, streams[:2], layout.max_block_bytes)
             self.bounds = self._keys[0], self._keys[count - 1]
-        self.size = len(sections[1]) + len(sections[3]) + 2 * _NUMBER * count
+        self._streams = streams[2:]
+        self._stored_bytes = sum(map(len, self._streams))
+        self._values: Cells | None = None
+
+    @property
+    def size(self) -> int:
+        """About how many bytes of memory it takes."""
+        return self._keys.size + _INFLATED * self._stored_bytes
 
     def get(self, key: bytes) -> bytes | None:
         """Return the value of a key, None without one."""
+        row = self._keys.row_of(key)
+        if row < 0:
+            return None
         with damage_in(*self._where):
-            row = bisect_left(self._keys, key)
-            return self._values[row] if row < len(self._keys) and self._keys[row] == key else None
+            if self._values is None:
+                self._values, _ = self._cells(self._layout.value, self._streams, self._left)
+                self._streams = []
+            return self._values[row]
+
+    def _cells(self, kind: Writable, streams: list[bytes], limit: int) -> tuple[Cells, int]:
+        """Inflate the keys or the values to at most `limit` bytes; return them and how much is left of it."""
+        lengths = self._layout.codec.decompress(streams[0], limit)
+        limit -= len(lengths)
+        body = self._layout.codec.decompress(streams[1], limit)
+        return Cells(kind, lengths, body, self._count), limit - len(body)
 
 
 class StringBlock(NamedTuple):
@@ -185,9 +206,9 @@ def read_sought(layout: Layout, window: Window, position: int, stop: int) -> Ite
     """Yield the blocks that begin in [position, stop), to look up keys in them."""
     while position < min(stop, window.size):
         offset = position
-        count, sections, position = _read_sections(layout, window, offset)
+        count, streams, position = _read_streams(layout, window, offset)
         if 0 < count <= _SLICE:
-            yield SoughtBlock(layout, count, sections, (window.name, offset))
+            yield SoughtBlock(layout, count, streams, (window.name, offset))
         else:
             yield from read_blocks(layout, window, offset, offset + 1)
 

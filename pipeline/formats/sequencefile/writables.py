@@ -10,15 +10,15 @@ late, because a single query does not need it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
 from itertools import accumulate
 from struct import Struct
-from typing import TYPE_CHECKING, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from crawlctl.pipeline.formats.sequencefile.vint import MAX_LENGTH, Lengths, encode_vint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -31,6 +31,7 @@ LONG = "org.apache.hadoop.io.LongWritable"
 NULL = "org.apache.hadoop.io.NullWritable"
 
 _REMEMBERED_LENGTHS = 4096
+_NUMBER = 36  # the most bytes of a number in a list
 _INT = Struct(">i")
 _LONG = Struct(">q")
 _T = TypeVar("_T")
@@ -219,31 +220,41 @@ class Column:
             raise ValueError("a block holds bytes that belong to no record")
 
 
-class Cells(Sequence[bytes]):
-    """The keys or the values of a block, each taken out when it is asked for."""
+class Cells:
+    """The keys or the values of a block, of which only those that are asked for are taken out."""
 
     def __init__(self, writable: Writable, lengths: bytes, body: bytes, count: int) -> None:
         stored = Lengths(lengths)
-        self._ends = list(accumulate(stored.take(count), initial=0))
+        self._lengths = stored.take(count)
         stored.finish()
-        if self._ends[-1] != len(body):
+        if sum(self._lengths) != len(body):
             raise ValueError("the records of a block do not fill it")
-        self._decode = writable.decode
+        self._writable = writable
         self._body = body
+        self._starts: list[int] = []  # made when a payload is found for the first time
 
-    def __len__(self) -> int:
-        return len(self._ends) - 1
+    @property
+    def size(self) -> int:
+        """About how many bytes of memory they take."""
+        return len(self._body) + 2 * _NUMBER * len(self._lengths)
 
-    @overload
-    def __getitem__(self, row: int) -> bytes: ...
+    def __getitem__(self, row: int) -> bytes:
+        start = sum(self._lengths[:row])
+        return self._writable.decode(self._body[start : start + self._lengths[row]])
 
-    @overload
-    def __getitem__(self, row: slice) -> list[bytes]: ...
-
-    def __getitem__(self, row: int | slice) -> bytes | list[bytes]:
-        if isinstance(row, slice):
-            return [self[one] for one in range(*row.indices(len(self)))]
-        return self._decode(self._body[self._ends[row] : self._ends[row + 1]])
+    def row_of(self, payload: bytes) -> int:
+        """Return the row of a payload, -1 without it; `bytes.find` looks for it in C."""
+        stored = self._writable.encode(payload)
+        if not stored:
+            return self._lengths.index(0) if 0 in self._lengths else -1
+        at = self._body.find(stored)
+        while at >= 0:
+            self._starts = self._starts or list(accumulate(self._lengths, initial=0))
+            row = bisect_right(self._starts, at) - 1
+            if self._starts[row] == at and self._lengths[row] == len(stored):
+                return row
+            at = self._body.find(stored, at + 1)  # these bytes were a part of another payload
+        return -1
 
 
 def _encoded_lengths(first: bytes, steps: NDArray[np.int64]) -> NDArray[np.uint8]:

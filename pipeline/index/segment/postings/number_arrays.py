@@ -25,7 +25,9 @@ def read_array(body: Octets, start: int, length: int) -> tuple[Int32Array, int]:
     """Return the same as `read_numbers`, as an array."""
     firsts = body[start : start + length]
     numbers = firsts.astype(np.int32)
-    longer = np.flatnonzero(firsts >= FIRST_OF_TWO)
+    longer = (firsts >= FIRST_OF_TWO).nonzero()[0]
+    if not len(longer) and len(firsts) == length:  # as in most short lists
+        return numbers, start + length
     highs = firsts[longer]
     is_large = highs == LARGE
     large = longer[is_large]

@@ -11,6 +11,7 @@ from crawlctl.pipeline.formats.sequencefile.writables import (
     LONG,
     NULL,
     TEXT,
+    Cells,
     Column,
     PackedStrings,
     is_known,
@@ -139,3 +140,27 @@ def test_a_column_that_does_not_fit_its_block_is_refused() -> None:
 
 def test_only_classes_whose_framing_we_handle_are_known() -> None:
     assert [is_known(name) for name in (TEXT, BYTES, LONG, NULL, UNKNOWN)] == [True] * 4 + [False]
+
+
+@given(columns.filter(lambda column: column[1] != []), st.binary(max_size=3))
+def test_the_row_of_a_payload_is_found_although_its_bytes_stand_within_others(
+    column: tuple[str, list[bytes]], absent: bytes
+) -> None:
+    class_name, payloads = column
+    kind = writable(class_name)
+    cells = Cells(kind, *kind.pack(payloads), len(payloads))
+    for payload in payloads:
+        row = cells.row_of(payload)
+        assert payloads[row] == cells[row] == payload
+    if class_name not in (LONG, NULL) and absent not in payloads:
+        assert cells.row_of(absent) == -1
+
+
+@pytest.mark.parametrize("class_name", [TEXT, BYTES, UNKNOWN])
+def test_a_payload_that_stands_only_within_others_has_no_row(class_name: str) -> None:
+    kind = writable(class_name)
+    inner = kind.encode(b"b")
+    payloads = [b"a" + inner + b"c", inner + b"d", b"x" + inner]
+    cells = Cells(kind, *kind.pack(payloads), len(payloads))
+    assert cells.row_of(b"b") == -1
+    assert [cells.row_of(payload) for payload in payloads] == [0, 1, 2]
