@@ -50,7 +50,7 @@ class IndexReader:
         self.size = self.bases.pop()  # the highest document number plus 1
         self._snapshot = snapshot
         self._columns: dict[int, ColumnReader] = {}
-        self._hashes_asked = Counter[int]()  # how many hashes were requested, by segment
+        self._asked = Counter[tuple[str, int]]()  # how many single numbers were requested, by column
         self._numbers: dict[tuple[str, int], Sequence[int]] = {}
         self._dates: dict[int, Sequence[int]] = {}
         self._hosts: dict[int, Hosts] = {}
@@ -109,6 +109,17 @@ class IndexReader:
             self._numbers[key] = self.columns(segment).column(column)
         return self._numbers[key]
 
+    def number(self, column: str, segment: int, ordinal: int) -> int:
+        """Return a number of a column; a column of which many are requested is read whole and kept."""
+        if self._are_many(column, segment, 1):
+            return self.numbers(column, segment)[ordinal]
+        return self.columns(segment).number(column, ordinal)
+
+    def _are_many(self, column: str, segment: int, asked: int) -> bool:
+        """Count `asked` more requests for single numbers; return whether the column is better read whole."""
+        self._asked[column, segment] += asked
+        return self._asked[column, segment] * _FEW_OF >= self.segments[segment].documents
+
     def numbers_of(self, column: str, documents: Sequence[int]) -> list[int]:
         """Return the values of rising documents in a column; it is read whole in each of their segments."""
         some = list(self.by_segment(documents))
@@ -134,13 +145,11 @@ class IndexReader:
         few: list[int] = []
         many: dict[int, Sequence[int]] = {}
         for segment, some in self.by_segment(sorted(documents)):
-            self._hashes_asked[segment] += len(some)
-            numbers = self.segments[segment].documents
-            is_short = self.parallel and numbers <= _SHORT_COLUMN
-            if not is_short and self._hashes_asked[segment] * _FEW_OF < numbers:
-                few += some
-            else:
+            is_short = self.parallel and self.segments[segment].documents <= _SHORT_COLUMN
+            if self._are_many(_HASHES, segment, len(some)) or is_short:
                 many[segment] = some
+            else:
+                few += some
         found = dict(zip(few, self.parallel.map(self._url_hash, few), strict=True))
         columns = self.parallel.map(lambda segment: self.numbers(_HASHES, segment), many)
         for (segment, some), column in zip(many.items(), columns, strict=True):

@@ -193,7 +193,7 @@ class Searcher:
         return [self._named[name] for name in self._dictionary.segments]
 
     def _row(self, segment: int, ordinal: int) -> int:
-        return self.reader.columns(segment).number("rows", ordinal)
+        return self.reader.number("rows", segment, ordinal)
 
     def _record(self, place: tuple[int, int]) -> DocRecord:
         segment, row = place
