@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.query.tree import FieldLeaf, Node
 
 _REMEMBERED = 64  # how many results of needles_of are remembered
-_MAX_KNOWN = 1000  # how many judged words a form remembers
+_MAX_KNOWN = 250  # how many judged words, and how many judged chunks, a form remembers
+_MAX_FORMS = 500  # how many forms of words are remembered: with all they know at most 30 MB, mostly 1
 
 
 class Form:
@@ -35,13 +36,15 @@ class Form:
 
     `literal` holds the characters, in lower case, that each such word begins with; it is empty if they are
     not known. In a script without spaces they may stand anywhere in the word. `known` are ASCII words that
-    were judged already: pages of one answer have many in common, and to find a stem takes longer than to look
-    up a word.
+    were judged already, and `spans` says where the form stands in identifiers and in words with other letters
+    that were judged already: pages have many in common, and to find a stem takes longer than to look up a
+    word.
     """
 
     def __init__(self, literal: str) -> None:
         self.literal = literal
         self.known: dict[bytes, bool] = {}
+        self.spans: dict[bytes, list[tuple[int, int]]] = {}
 
     def accepts(self, word: str) -> bool:
         """Return whether a folded word of the page stands for the word of the query."""
@@ -52,6 +55,13 @@ class Form:
         if len(self.known) >= _MAX_KNOWN:
             self.known.clear()
         self.known[word] = self.accepts(word.decode())
+
+    def remember(self, chunk: bytes, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Remember for a while where the form stands in a chunk, and return it."""
+        if len(self.spans) >= _MAX_KNOWN:
+            self.spans.clear()
+        self.spans[chunk] = spans
+        return spans
 
 
 class Needle(msgspec.Struct, frozen=True):
@@ -163,22 +173,28 @@ def _wanted(node: Node) -> Iterator[FieldLeaf]:
             yield from _wanted(part)
 
 
+@lru_cache(maxsize=_MAX_FORMS)
+def _word_form(word: str, language: str) -> WordForm:
+    """Return the form of a word; queries have many words in common."""
+    return WordForm(word, language)
+
+
 def _forms_of_word(text: str, language: str) -> Iterator[Iterable[Form]]:
     """Yield the forms of each reading of a word."""
     yield _forms_of_text(text, language)
     for words in readings_of(text)[1:]:
-        yield [WordForm(word, language) for word in words]
+        yield [_word_form(word, language) for word in words]
 
 
 def _forms_of_text(text: str, language: str) -> Iterator[Form]:
     if text.isascii():
-        yield from (WordForm(word, language) for word in tokens(text))
+        yield from (_word_form(word, language) for word in tokens(text))
         return
     for part in _unspaced().split(folded(text)):
         if _unspaced().fullmatch(part):
             yield UnspacedForm(part)
         else:
-            yield from (WordForm(word, language) for word in tokens(part))
+            yield from (_word_form(word, language) for word in tokens(part))
 
 
 # The forms of the needles of a leaf. A leaf without a row, such as `site:`, is never marked.

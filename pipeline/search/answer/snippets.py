@@ -35,7 +35,6 @@ _MAX_UNSPACED_BYTES = 64  # bytes; if they hold no space, the text is cut betwee
 
 _BODY_FIELDS = ("body", "heading")
 _TITLE_FIELDS = ("title",)
-_SPACES = re.compile(r"\s+")
 _OPEN, _CLOSE = b"\x02", b"\x03"  # stand around a marked word while a line is put together
 _SIGNS = _OPEN + _CLOSE
 _SIGN = re.compile("[\x02\x03]")
@@ -200,7 +199,7 @@ def _joined(data: bytes, excerpts: list[tuple[int, int]], found: list[Occurrence
     line = b"".join(pieces).decode("utf-8", "ignore")
     for sign in _UNSHOWN:
         line = line.replace(sign, "")
-    return _marked(_SPACES.sub(" ", line).strip())
+    return _marked(" ".join(line.split()))
 
 
 def _marked(line: str) -> MarkedText:

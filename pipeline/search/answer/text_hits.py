@@ -145,7 +145,11 @@ class SearchedText:
                 yield at, end
         else:
             first, last = self._chunk_at(at)
-            yield from _words_in(self.data[first:last], first, form)
+            chunk = self.data[first:last]
+            spans = form.spans.get(chunk)
+            if spans is None:
+                spans = form.remember(chunk, list(_words_in(chunk, form)))
+            yield from ((first + start, first + end) for start, end in spans)
 
     def _words(self, form: Form) -> Iterator[tuple[int, int]]:
         """Yield where a number or a word of another script stands."""
@@ -206,18 +210,18 @@ def _end(form: Form, word: tuple[str, int, int]) -> int:
     return end
 
 
-def _words_in(chunk: bytes, start: int, form: Form) -> Iterator[tuple[int, int]]:
+def _words_in(chunk: bytes, form: Form) -> Iterator[tuple[int, int]]:
     """Yield where a form stands in a chunk, as it is written: as a word, or as a part of an identifier."""
     lower = chunk.lower()
     if not chunk.isascii():
-        yield from ((first, last) for word, first, last in _words_of(lower, start) if form.accepts(word))
+        yield from ((first, last) for word, first, last in _words_of(lower, 0) if form.accepts(word))
         return
     whole = lower.strip(b"_").decode()
     at = 0
     for part in (whole,) if form.accepts(whole) else parts_of(chunk):
         at = lower.index(part.encode(), at)
         if form.accepts(part):
-            yield start + at, start + at + len(part)
+            yield at, at + len(part)
         at += len(part)
 
 

@@ -157,3 +157,11 @@ def test_signs_that_link_to_a_heading_are_not_shown() -> None:
     found = snippet("Usage\u00b6\nCall it\u00b6 so.", parse("call").tree, "en")
     assert found.text == "Usage Call it so."
     assert [found.text[start:end] for start, end in found.spans] == ["Call"]
+
+
+def test_a_chunk_that_was_judged_before_is_marked_at_its_new_place() -> None:
+    text = "The SQL of curve_fit, SQL again; curve_fit and münchen_fit."
+    expected = "The SQL of curve_[fit], SQL again; curve_[fit] and münchen_fit."
+    assert shown(text, "fit") == shown(text, "fit") == expected
+    assert shown("See SQL: " + text, "sql") == "See [SQL]: " + text.replace("SQL", "[SQL]")
+    assert shown(text, "sql") == text.replace("SQL", "[SQL]")
