@@ -33,11 +33,9 @@ class FoundResult(msgspec.Struct, frozen=True, kw_only=True):
     number: int  # from 1, in the whole answer
     url: str
     link: str  # the URL, empty if it must not be a link
-    crumbs: list[str]
     title: MarkedText
     snippet: MarkedText
     section: SectionLink | None
-    dates: list[tuple[str, str, str]]  # kind, day, origin
     details: ShownDetails
     score: float
     language: str
@@ -48,6 +46,18 @@ class FoundResult(msgspec.Struct, frozen=True, kw_only=True):
     similar: int
     explanation: Explanation | None
     more_on_host: int = 0  # pages of its host that match too and are not shown
+
+    @property
+    def crumbs(self) -> list[str]:
+        """The host and the parts of the path of the URL."""
+        return breadcrumb(self.url)
+
+    @property
+    def dates(self) -> list[tuple[str, str, str]]:
+        """The kind, day and origin of each date that the page or its server states; else of the visit."""
+        stated = (("published", self.details.published), ("modified", self.details.modified))
+        dates = [(kind, utc_day(one.date), one.origin) for kind, one in stated if one]
+        return dates or ([("visited", utc_day(self.fetched_at), "")] if self.fetched_at else [])
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,17 +131,14 @@ def search(
 def _result(hit: Hit, tree: Node, number: int) -> FoundResult:
     excerpt, at = located_snippet(hit.shown_text, tree, hit.language)
     at = at if hit.section is None else hit.section.offset
-    details = shown_details(hit.details, hit.last_modified, hit.fetched_at)
     return FoundResult(
         number=number,
         url=hit.url,
         link=safe_link(hit.url),
-        crumbs=breadcrumb(hit.url),
         title=marked_title(hit.title, tree, hit.language),
         snippet=excerpt,
         section=section_link(hit.url, hit.details.sections, at),
-        dates=_dates(details, hit.fetched_at),
-        details=details,
+        details=shown_details(hit.details, hit.last_modified, hit.fetched_at),
         score=hit.score,
         language=hit.language,
         fetched_at=hit.fetched_at,
@@ -142,13 +149,6 @@ def _result(hit: Hit, tree: Node, number: int) -> FoundResult:
         explanation=hit.explanation,
         more_on_host=hit.more_on_host,
     )
-
-
-def _dates(details: ShownDetails, fetched_at: int) -> list[tuple[str, str, str]]:
-    """Return the dates that the page or its server states; without any, when it was visited."""
-    stated = (("published", details.published), ("modified", details.modified))
-    dates = [(kind, utc_day(one.date), one.origin) for kind, one in stated if one]
-    return dates or ([("visited", utc_day(fetched_at), "")] if fetched_at else [])
 
 
 def _respelt(searcher: Searcher, results: Results, text: str) -> str:
