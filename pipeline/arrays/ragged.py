@@ -19,7 +19,7 @@ def starts_of(lengths: NDArray[np.integer]) -> Int64Array:
     return starts
 
 
-def indices_of(starts: Int64Array, lengths: NDArray[np.integer]) -> Int64Array:
+def indices_of(starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> Int64Array:
     """Return the indices of all items of the ranges that begin at `starts` and have these lengths."""
     indices: Int64Array = np.repeat(starts - starts_of(lengths), lengths)
     indices += np.arange(len(indices))

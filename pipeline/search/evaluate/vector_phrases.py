@@ -47,9 +47,10 @@ def _documents(words: list[PositionSet], counts: list[int], wanted: Documents, m
     """
     order = sorted(range(len(words)), key=lambda index: len(words[index]))
     last = order[0]
-    keys, documents = words[last].keys, words[last].documents
     if len(wanted) * _FILTERED_SHARE < counts[last]:
         keys, documents = _of_documents(words[last], wanted)
+    else:
+        keys, documents = words[last].keys, words[last].documents
     if mask != ANY_FIELD:
         kept = _in_fields(keys, mask)
         keys, documents = keys[kept], documents[kept]
@@ -65,8 +66,8 @@ def _documents(words: list[PositionSet], counts: list[int], wanted: Documents, m
 def _of_documents(positions: PositionSet, wanted: Documents) -> tuple[Keys, Documents]:
     """Return the keys that belong to wanted documents, with their documents."""
     starts, ends = positions.bounds_of(wanted)
-    indices = indices_of(starts, ends - starts)
-    return positions.keys[indices], positions.documents[indices]
+    lengths = ends - starts
+    return positions.keys[indices_of(starts, lengths)], wanted.repeat(lengths)
 
 
 def _in_fields(keys: Keys, mask: int) -> NDArray[np.bool_]:

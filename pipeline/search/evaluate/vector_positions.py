@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Keys = NDArray[np.signedinteger]  # numbers of 64 bits, or of 32 bits if all numbers fit
     Documents = NDArray[np.int32]
     Mask = NDArray[np.bool_]
-    Indices = NDArray[np.int64]
+    Indices = NDArray[np.int32]
 
 POSITION_MASK = (1 << POSITION_BITS) - 1
 
@@ -33,39 +33,56 @@ _SHORT_END = (
     1 << 30
 )  # numbers below it, and twice as many, fit into 32 bits, which are compared twice as fast
 _SEARCHED_SHARE = 16  # an array more than 16 times as long as the other is searched by bisection
-_START_BYTES = 8
+_ZERO = np.zeros(1, np.int32)
 _BITS = (1 << np.arange(8)).astype(np.uint8)
 
 
 class PositionSet:
     """The positions of a word in all bodies (rising numbers) or in all other fields (rising keys).
 
-    `documents` has the document of each position. `size` is the highest number of a word in all bodies plus
-    1; 0 says that the positions are keys. `all_documents` is the number of documents of the index; 0 says
-    that it is unknown.
+    `documents` has the document of each position. Only the bounds of each document are kept, because a word
+    has many positions per document. `size` is the highest number of a word in all bodies plus 1; 0 says that
+    the positions are keys. `all_documents` is the number of documents of the index; 0 says that it is
+    unknown.
     """
 
     def __init__(self, keys: Keys, documents: Documents, size: int = 0, all_documents: int = 0) -> None:
         self.keys = keys
-        self.documents = documents
         self._size = size
-        self._all_documents = all_documents
+        # Where the positions of each owner begin, and at the end their number. The owners are the documents
+        # with the word; of a frequent word all documents, which need not be searched for.
+        self._owners: Documents | None = None
+        if len(keys) >= all_documents > 0:
+            counts = np.bincount(documents, minlength=all_documents)
+            self._starts = np.concatenate((_ZERO, counts.cumsum(dtype=np.int32)))
+        else:
+            firsts = np.flatnonzero(documents[1:] != documents[:-1]) + 1
+            bounds = (_ZERO[: len(keys)], firsts, np.array([len(keys)]))
+            self._starts = np.concatenate(bounds).astype(np.int32)
+            self._owners = documents[self._starts[:-1]]
 
     def __len__(self) -> int:
         return len(self.keys)
 
     @property
     def nbytes(self) -> int:
-        """The bytes of memory that the set takes, including the tables that it may make later."""
+        """The bytes of memory that the set takes, including the table that it may make later."""
         bits = self._size // 8 if self.has_bits else 0
-        starts = _START_BYTES * self._all_documents if self._has_starts else 0
-        return self.keys.nbytes + self.documents.nbytes + bits + starts
+        owners = 0 if self._owners is None else self._owners.nbytes
+        return self.keys.nbytes + self._starts.nbytes + owners + bits
+
+    @property
+    def documents(self) -> Documents:
+        """The document of each position."""
+        counts = np.diff(self._starts)
+        owners = np.arange(len(counts), dtype=np.int32) if self._owners is None else self._owners
+        return owners.repeat(counts)
 
     def bounds_of(self, documents: Documents) -> tuple[Indices, Indices]:
         """Return where the positions of each of some documents begin, and where they end."""
-        if self._has_starts:
+        if self._owners is None:
             return self._starts[documents], self._starts[documents + 1]
-        bounds = self.documents.searchsorted(np.concatenate((documents, documents + 1)))
+        bounds = self._starts[self._owners.searchsorted(np.concatenate((documents, documents + 1)))]
         return bounds[: len(documents)], bounds[len(documents) :]
 
     def contains(self, keys: Keys) -> Mask:
@@ -82,17 +99,6 @@ class PositionSet:
         else:
             found = _merged(keys, self.keys)
         return found
-
-    @property
-    def _has_starts(self) -> bool:
-        """Whether to make a table of all documents: only if it is not longer than the positions."""
-        return len(self.keys) >= self._all_documents > 0
-
-    @cached_property
-    def _starts(self) -> Indices:
-        """Where the positions of each document begin; searching for them takes a fifth of a query's time."""
-        counts = np.bincount(self.documents, minlength=self._all_documents)
-        return np.concatenate((np.zeros(1, np.int64), counts.cumsum()))
 
     @property
     def has_bits(self) -> bool:

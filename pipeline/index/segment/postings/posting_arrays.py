@@ -45,7 +45,8 @@ def risen(gaps: NDArray[_Number], lengths: NDArray[np.integer]) -> NDArray[_Numb
     # The first gap of each range is changed into the step from the last number of the range before, which may
     # be negative. Then one cumulative sum gives all numbers.
     starts = starts_of(lengths)[1:]
-    reached = np.cumsum(gaps, dtype=gaps.dtype)[starts - 1]
-    gaps[starts] -= np.diff(reached, prepend=gaps.dtype.type(0))
+    reached = gaps.cumsum(dtype=gaps.dtype)[starts - 1]
+    gaps[starts] -= reached
+    gaps[starts[1:]] += reached[:-1]
     gaps[0] -= 1
     return np.cumsum(gaps, dtype=gaps.dtype, out=gaps)

@@ -31,6 +31,19 @@ def test_merged_searched_and_looked_up_keys_are_the_same(
     assert one_by_one == expected
 
 
+@given(st.lists(st.integers(0, 9), max_size=40).map(sorted), st.sets(st.integers(0, 9)).map(sorted))
+def test_the_positions_of_a_document_are_found_in_short_and_in_long_lists(
+    owners: list[int], wanted: list[int]
+) -> None:
+    expected = [[at for at, owner in enumerate(owners) if owner == one] for one in wanted]
+    documents, keys = np.array(owners, np.int32), np.arange(len(owners))
+    for all_documents in (0, 10):
+        held = PositionSet(keys, documents, all_documents=all_documents)
+        bounds = zip(*held.bounds_of(np.array(wanted, np.int32)), strict=True)
+        assert [list(range(start, end)) for start, end in bounds] == expected
+        assert held.documents.tolist() == owners
+
+
 def test_a_position_behind_the_end_of_a_body_is_damage() -> None:
     store = MemoryStore()
     pages = [Page("http://h.example/1", text="red tree"), Page("http://h.example/2", text="leaf")]
