@@ -31,7 +31,7 @@ LONG = "org.apache.hadoop.io.LongWritable"
 NULL = "org.apache.hadoop.io.NullWritable"
 
 _REMEMBERED_LENGTHS = 4096
-_NUMBER = 36  # the most bytes of a number in a list
+_NUMBER = 8  # bytes of a small number in a list
 _INT = Struct(">i")
 _LONG = Struct(">q")
 _T = TypeVar("_T")
@@ -231,12 +231,11 @@ class Cells:
             raise ValueError("the records of a block do not fill it")
         self._writable = writable
         self._body = body
-        self._starts: list[int] = []  # made when a payload is found for the first time
 
     @property
     def size(self) -> int:
         """About how many bytes of memory they take."""
-        return len(self._body) + 2 * _NUMBER * len(self._lengths)
+        return len(self._body) + _NUMBER * len(self._lengths)
 
     def __getitem__(self, row: int) -> bytes:
         start = sum(self._lengths[:row])
@@ -249,9 +248,9 @@ class Cells:
             return self._lengths.index(0) if 0 in self._lengths else -1
         at = self._body.find(stored)
         while at >= 0:
-            self._starts = self._starts or list(accumulate(self._lengths, initial=0))
-            row = bisect_right(self._starts, at) - 1
-            if self._starts[row] == at and self._lengths[row] == len(stored):
+            starts = list(accumulate(self._lengths, initial=0))
+            row = bisect_right(starts, at) - 1
+            if starts[row] == at and self._lengths[row] == len(stored):
                 return row
             at = self._body.find(stored, at + 1)  # these bytes were a part of another payload
         return -1
