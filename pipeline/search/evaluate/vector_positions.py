@@ -28,7 +28,7 @@ POSITION_MASK = (1 << POSITION_BITS) - 1
 
 _BODY_END = 1 << OFFSET_BITS  # the body is the first field
 _MARGIN = 1 << 13  # how many words a phrase may reach beyond the first or last body
-_BITS_SHARE = 256  # a word that is more than 1/256 of the words of all bodies gets a table of bits
+_BITS_SHARE = 64  # a word that is more than 1/64 of the words of all bodies gets a table of bits
 _SHORT_END = (
     1 << 30
 )  # numbers below it, and twice as many, fit into 32 bits, which are compared twice as fast
