@@ -27,6 +27,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from clock import keep_byte_code
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -88,6 +90,7 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=5000, help="most pages of a round")
     parser.add_argument("--scrapy", default="", help="a Python that has Scrapy; left out without one")
     arguments = parser.parse_args()
+    keep_byte_code()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with serving(folder, arguments.docweb, arguments.web) as proxy:

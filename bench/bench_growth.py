@@ -34,7 +34,7 @@ from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from bench_docweb import CRAWL_YAML, DOCWEB, serving
-from clock import measured
+from clock import keep_byte_code, measured
 
 from crawlctl.pipeline.config.settings import Config
 from crawlctl.pipeline.crawl.history.history_files import read_history
@@ -102,6 +102,7 @@ def main() -> None:
     parser.add_argument("--fetch", type=int, default=1, help="pages that each run fetches")
     parser.add_argument("--keep", type=Path, help="a folder for the stores, which are used again")
     arguments = parser.parse_args()
+    keep_byte_code()
     with tempfile.TemporaryDirectory() as name:
         folder, stores = Path(name), arguments.keep or Path(name)
         stores.mkdir(parents=True, exist_ok=True)

@@ -27,6 +27,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from clock import keep_byte_code
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -83,6 +85,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--scrapy", default="", help="a Python that has Scrapy; left out without one")
     arguments = parser.parse_args()
+    keep_byte_code()
     clients = {"crawlctl": crawlctl_commands, **({"scrapy": scrapy_commands} if arguments.scrapy else {})}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -21,6 +21,8 @@ from pathlib import Path
 from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
+from clock import keep_byte_code
+
 from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.suggestions.completions import complete
 from crawlctl.pipeline.search.suggestions.suggest import suggestion
@@ -61,6 +63,7 @@ def main() -> None:
     parser.add_argument("--edits", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
+    keep_byte_code()
     searcher = open_index(LocalStore(arguments.store))
     report_sizes(searcher)
     for seed in range(arguments.rounds):
