@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.fetch.order import FetchOrder
 
+pytestmark = pytest.mark.slow
+
 SLOW_PAGES = 12
 FOUND = 6
 FILES = ("/0", *(f"/found{number}" for number in range(FOUND)), "/deeper")
