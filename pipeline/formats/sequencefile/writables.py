@@ -247,12 +247,14 @@ class Cells:
         if not stored:
             return self._lengths.index(0) if 0 in self._lengths else -1
         at = self._body.find(stored)
-        while at >= 0:
-            starts = list(accumulate(self._lengths, initial=0))
-            row = bisect_right(starts, at) - 1
-            if starts[row] == at and self._lengths[row] == len(stored):
+        if at < 0:
+            return -1
+        # These bytes may be a part of another payload. To search on behind them could take hours if a
+        # stranger has made the block: so the rows from there on are compared.
+        starts = list(accumulate(self._lengths, initial=0))
+        for row in range(bisect_right(starts, at) - 1, len(self._lengths)):
+            if self._lengths[row] == len(stored) and self._body.startswith(stored, starts[row]):
                 return row
-            at = self._body.find(stored, at + 1)  # these bytes were a part of another payload
         return -1
 
 

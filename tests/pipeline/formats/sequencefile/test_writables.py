@@ -164,3 +164,10 @@ def test_a_payload_that_stands_only_within_others_has_no_row(class_name: str) ->
     cells = Cells(kind, *kind.pack(payloads), len(payloads))
     assert cells.row_of(b"b") == -1
     assert [cells.row_of(payload) for payload in payloads] == [0, 1, 2]
+
+
+def test_a_payload_that_stands_within_others_very_often_is_found_all_the_same() -> None:
+    kind = writable(UNKNOWN)
+    payloads = [*[bytes(1000)] * 2000, b"\0"]
+    cells = Cells(kind, *kind.pack(payloads), len(payloads))
+    assert cells.row_of(b"\0") == 2000
