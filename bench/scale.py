@@ -287,7 +287,8 @@ def a_day(small: Small, size: Size, changed: float) -> dict[str, float]:
     one = Round(rows, visits * changed, visits * changed)
     days = [crawl.run(one, is_ranked=day % since == since - 1) for day in range(DAYS)]
     written = Written(*(amount / DAYS for amount in total(days)))
-    touched = visits * (1 + changed * LINKED_A_VISIT)
+    # outcomes, linked URLs, and the pages that the round before has changed
+    touched = visits * (1 + changed * (LINKED_A_VISIT + 1))
     entries = size.entries / size.partitions
     is_read_whole = touched > min(entries / ROWS_PER_LOOK_UP, MOST_LOOK_UPS)
     merge = entries * ENTRY_SECONDS if is_read_whole else touched * LOOK_UP_SECONDS
