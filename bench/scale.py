@@ -102,7 +102,7 @@ class Small(NamedTuple):
 
     def terms_of(self, documents: float) -> float:
         """Return how many terms a segment of some documents has."""
-        return self.terms * (documents / self.pages) ** HEAPS
+        return float(self.terms * (documents / self.pages) ** HEAPS)
 
 
 def main() -> None:
