@@ -2,38 +2,60 @@
 
     python bench/scale.py --store crawl
 
-Bytes and counts per page are read from the snapshot of a crawl (docweb, 17,339 pages). CPU times are those of
-bench/README.md. All else is an assumption; the assumptions are listed below.
+Bytes and counts per page are read from the snapshot of a crawl (docweb, 17,465 pages). CPU times are those of
+bench/README.md. How often merges write something again is what the merge policies of the crawl say
+(merge_amounts.py). All else is an assumption; the assumptions are listed below.
+
+The first table is a first crawl of ROUNDS rounds. The second one is the mean of a year of daily rounds after
+it, each of which visits DAILY of the pages again.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections import Counter
-from math import log2
+from math import ceil
 from typing import NamedTuple
 
+from merge_amounts import MadeUpCrawl, Round, Written, total
+
+from crawlctl.pipeline.config.settings import Config
+from crawlctl.pipeline.config.units import DAY
+from crawlctl.pipeline.index.statistics import totals_of
 from crawlctl.pipeline.rank.graph.stored_graph import BYTES_PER_ARC, BYTES_PER_NODE
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.open import open_store
+from crawlctl.pipeline.webdb.extract.part_extract import ROWS_PER_LOOK_UP
+from crawlctl.pipeline.webdb.merge.update import MOST_LOOK_UPS
 
-# Measured, by the benchmark named.
-ROUND_SECONDS = 7.9e-3  # CPU per page: fetch, parse, archive, index run, WebDB (bench_docweb.py)
-ENTRY_SECONDS = 1 / 243_000  # CPU per entry in a WebDB merge (bench_merge_webdb.py)
-MERGE_SECONDS = 1 / 4_993  # CPU per document and merge (bench_index.py)
-DICTIONARY_SECONDS = 1 / 19_613  # CPU per document, each time the dictionary is written (bench_index.py)
-LINK_SECONDS = 7.4 / 3e6  # CPU per link and ranking in parts (bench_rank.py --uk)
-SNAPSHOT_LINE_BYTES = 240
+# Measured in CPU-seconds, by the benchmark named or on the crawl of docweb.
+FETCH_SECONDS = 81.1 / 17_465  # a page: fetch, parse, archive, index run (the fetch step of its 7 rounds)
+NOT_MODIFIED_SECONDS = 25 / 19_314  # an answer 304, all steps (README.md: the second crawl of docweb)
+ENTRY_SECONDS = 1 / 200_000  # an entry of a WebDB part that a merge reads whole (bench_merge_webdb.py)
+LOOK_UP_SECONDS = 48e-6  # an entry that a merge looks up, 6,000 of 600,000 (bench_extract.py)
+ROW_SECONDS = 6.1e-6  # an entry that a merge of layers writes again, with its extract (bench_extract.py)
+DUE_SECONDS = 340e-6  # a URL that is selected by the extract (bench_extract.py)
+OPEN_SECONDS = 6e-9  # a URL whose part is opened by its extract (bench_extract.py)
+MERGE_SECONDS = 207e-6  # a document in an index merge (4.66 for `crawlctl merge --full`, less the dictionary)
+TERM_SECONDS = 1.34e-6  # a term of a segment that is written into the dictionary (0.75 for 559,401)
+GROUP_SECONDS = 43e-6  # a document that is compared for near duplicates, in a shard per partition
+LINK_SECONDS = 6.1 / 1.79e6  # a link, ranking in several tasks: both solutions, graph and publication
+NODE_SECONDS = 28.0 / 5e6  # a URL in a ranking (bench_growth.py: 28.7 on 5 M URLs, less the links)
+LINE_SECONDS, TASK_LINE_SECONDS = 19e-6, 3e-6  # a line of the snapshot, driver and task (bench_driver.py)
+SNAPSHOT_LINE_BYTES = 235
+FILES_A_ROUND = 40  # that a partition writes
+LINKED_A_VISIT = 26  # different URLs that a page links to, of 175 pages of docweb at random
+CHANGED_A_VISIT = 1.7  # rows of the WebDB that a visit changes
 
 # Assumed.
 ENTRIES_A_PAGE = 5  # known URLs per fetched page; docweb, which was crawled to its end, has 1.3
 ROUNDS = 100  # so round.max_pages is a hundredth of the crawl
-REWRITES = log2(ROUNDS)  # times that the tiered merges write a document
 HEAPS = 0.6  # terms grow with this power of the documents
 POLITE_SECONDS = 1.5  # from one request to a host to the next: five times an answer of 0.3 s
 OVERHEAD_SECONDS = 300  # a round on EMR beyond its work: steps, containers, stragglers
 BUSY = 0.7  # of the cores of a cluster
-FILES_A_TASK = 12  # that a partition writes in a round
+DAILY = 0.01  # of the pages are visited again each day
+DAYS = 364
 
 # List prices in US dollars as of 2025-01, from memory, to be checked: see conf/emr-prices.yaml for the first.
 NODE_CORES, NODE_HOUR = 4, 0.4 * 0.154 + 0.0385 + 0.005 + 64 * 0.08 / 730  # m6g.xlarge, spot, address, disk
@@ -49,6 +71,16 @@ class Size(NamedTuple):
     partitions: int
     nodes: int
 
+    @property
+    def entries(self) -> int:
+        """The URLs that the crawl knows."""
+        return self.pages * ENTRIES_A_PAGE
+
+    @property
+    def cores(self) -> int:
+        """The cores of all nodes."""
+        return NODE_CORES * self.nodes
+
 
 SIZES = (Size(10**7, 64, 4), Size(10**8, 256, 16), Size(10**9, 1024, 64))
 
@@ -59,13 +91,18 @@ class Small(NamedTuple):
     pages: int
     archive: float
     index: float  # documents, postings, terms, links, columns, sketches
-    entry: float  # an entry of the WebDB
+    entry: float  # an entry of the WebDB, with its part of the extract
     arcs: float  # links per page
     graph: float
+    words: float  # words per page
     terms: int
     term_infos: float  # terms in segments, per page
     term_info: float  # bytes of one of them in the dictionary
     lines: float  # files of the snapshot per partition, without the archive
+
+    def terms_of(self, documents: float) -> float:
+        """Return how many terms a segment of some documents has."""
+        return float(self.terms * (documents / self.pages) ** HEAPS)
 
 
 def main() -> None:
@@ -75,10 +112,17 @@ def main() -> None:
     small = measured(parser.parse_args().store)
     for name, value in small._asdict().items():
         print(f"{name:<24}{value:>14,.1f}")
-    print()
-    columns = [estimated(small, size) for size in SIZES]
+    print("\na first crawl")
+    show([first_crawl(small, size) for size in SIZES])
+    for changed in (1.0, 0.2):
+        print(f"\na day: {DAILY:.0%} of the pages are visited again, {changed:.0%} of them have changed")
+        show([a_day(small, size, changed) for size in SIZES])
+
+
+def show(columns: list[dict[str, float]]) -> None:
+    """Print a table with a column per size."""
     for name in columns[0]:
-        print(f"{name:<34}" + "".join(f"{column[name]:>16,.4g}" for column in columns))
+        print(f"{name:<40}" + "".join(f"{column[name]:>16,.4g}" for column in columns))
 
 
 def measured(uri: str) -> Small:
@@ -101,11 +145,29 @@ def measured(uri: str) -> Small:
         bytes_of["webdb"] / records_of["webdb"],
         counts["arcs"] / pages,
         bytes_of["graph"] / pages,
+        sum(totals_of(snapshot.files).averages),
         records_of["dictionary"],
         term_infos / pages,
         bytes_of["dictionary"] / term_infos,
         lines / snapshot.partitions,
     )
+
+
+class Grown(NamedTuple):
+    """A crawl after its first rounds, and what merges have written in them."""
+
+    crawl: MadeUpCrawl
+    written: Written
+
+
+def grown(small: Small, size: Size) -> Grown:
+    """Return a crawl after ROUNDS rounds that have fetched all pages."""
+    crawl = MadeUpCrawl(size.partitions, small.words, small.terms_of)
+    pages = size.pages / size.partitions / ROUNDS
+    one = Round(pages * (ENTRIES_A_PAGE + CHANGED_A_VISIT), pages)
+    written = total([crawl.run(one) for _ in range(ROUNDS)])
+    crawl.layers = [size.entries / size.partitions]  # as the first ranking writes it
+    return Grown(crawl, written)
 
 
 class Bytes(NamedTuple):
@@ -118,19 +180,20 @@ class Bytes(NamedTuple):
     graph: float
 
 
-def estimated(small: Small, size: Size) -> dict[str, float]:
-    """Return the estimates for a crawl."""
-    pages, partitions, _ = size
-    entries = pages * ENTRIES_A_PAGE
-    term_infos = partitions * small.terms * (pages / partitions / small.pages) ** HEAPS
+def first_crawl(small: Small, size: Size) -> dict[str, float]:
+    """Return the estimates for a first crawl."""
+    pages, partitions, nodes = size
+    crawl, written = grown(small, size)
+    terms = partitions * sum(small.terms_of(segment.documents) for segment in crawl.segments.values())
     held = Bytes(
         pages * small.archive,
         pages * small.index,
-        term_infos * small.term_info,
-        entries * small.entry,
+        terms * small.term_info,
+        size.entries * small.entry,
         pages * small.graph,
     )
-    rank_memory = pages * small.arcs * BYTES_PER_ARC + entries * BYTES_PER_NODE
+    cpu = first_work(small, size, written)
+    hours = (sum(cpu.values()) / (size.cores * BUSY) + ROUNDS * OVERHEAD_SECONDS) / 3600
     lines = partitions * (small.lines + ROUNDS)
     return {
         "pages": pages,
@@ -142,47 +205,120 @@ def estimated(small: Small, size: Size) -> dict[str, float]:
         "dictionary, GB": held.dictionary / 1e9,
         "WebDB, GB": held.webdb / 1e9,
         "stored, GB": sum(held) / 1e9,
-        **work(small, size, term_infos),
-        "memory to rank, GB": rank_memory / 1e9,
+        "segments of a partition": len(crawl.segments),
+        "times a document is written": written.documents / (pages / partitions),
+        "times the dictionary is written": written.terms / terms,
+        **in_hours(cpu),
+        "vCPU": size.cores,
+        "hours": hours,
+        "pages a second": pages / hours / 3600,
+        "hosts always busy": pages / hours / 3600 * POLITE_SECONDS,
+        "cluster, $": hours * (nodes + 1) * NODE_HOUR,
+        "memory to rank, GB": rank_memory(small, size) / 1e9,
         "snapshot, lines": lines,
         "snapshot, MB": lines * SNAPSHOT_LINE_BYTES / 1e6,
-        **requests(size, held),
+        **requests(small, size, held, written),
         "storage, $ a month": sum(held) / 1e9 * STORED_GB_MONTH,
     }
 
 
-def work(small: Small, size: Size, term_infos: float) -> dict[str, float]:
-    """Return the CPU time of a crawl, and the time that a cluster needs for it."""
-    pages, _, nodes = size
-    cpu = {
-        "rounds": pages * ROUND_SECONDS,
-        "WebDB passes": ROUNDS * pages * ENTRIES_A_PAGE / 2 * ENTRY_SECONDS,
-        "index merges": pages * REWRITES * MERGE_SECONDS,
-        "dictionaries": ROUNDS * term_infos / 2 * DICTIONARY_SECONDS / small.term_infos,
-        "one ranking": pages * small.arcs * LINK_SECONDS,
-    }
-    cores = NODE_CORES * nodes
-    hours = (sum(cpu.values()) / (cores * BUSY) + ROUNDS * OVERHEAD_SECONDS) / 3600
+def rank_memory(small: Small, size: Size) -> float:
+    """Return the bytes of memory in which one task could rank."""
+    return size.pages * small.arcs * BYTES_PER_ARC + size.entries * BYTES_PER_NODE
+
+
+def first_work(small: Small, size: Size, written: Written) -> dict[str, float]:
+    """Return the CPU-seconds of a first crawl by step; of a hundred rounds each reads half the last WebDB."""
+    partitions = size.partitions
     return {
-        **{f"CPU h, {name}": seconds / 3600 for name, seconds in cpu.items()},
-        "vCPU": cores,
-        "hours": hours,
-        "pages a second": pages / hours / 3600,
-        "hosts always busy": pages / hours / 3600 * POLITE_SECONDS,
-        "cluster, $": hours * (nodes * NODE_HOUR + NODE_HOUR),
+        "fetch": size.pages * FETCH_SECONDS,
+        "selection": size.pages * DUE_SECONDS,
+        "WebDB, read": ROUNDS * size.entries / 2 * ENTRY_SECONDS,
+        "WebDB, layers merged": partitions * written.rows * ROW_SECONDS,
+        "index merges": partitions * written.documents * MERGE_SECONDS,
+        "dictionary": written.terms * TERM_SECONDS,
+        "near duplicates, once": size.pages * GROUP_SECONDS,
+        "ranking, once": ranking(small, size),
+        "snapshots, driver": ROUNDS * partitions * (small.lines + ROUNDS / 2) * LINE_SECONDS,
+        "snapshots, tasks": ROUNDS * partitions * read_by_tasks(small, size, ROUNDS / 2),
     }
 
 
-def requests(size: Size, held: Bytes) -> dict[str, float]:
-    """Return the requests of a crawl to S3; all files but the archive are written several times."""
-    rewritten = REWRITES * held.index + ROUNDS * (held.webdb + held.dictionary) / 2
-    files = ROUNDS * size.partitions * FILES_A_TASK
-    puts = (held.archive + rewritten) / PART + 3 * files
-    gets = rewritten / WINDOW + 3 * files
+def ranking(small: Small, size: Size) -> float:
+    """Return the CPU-seconds of a ranking."""
+    return size.pages * small.arcs * LINK_SECONDS + size.entries * NODE_SECONDS
+
+
+def read_by_tasks(small: Small, size: Size, rounds: float) -> float:
+    """Return the CPU-seconds in which the two tasks of a partition read the snapshot after some rounds."""
+    return 2 * size.partitions * (small.lines + rounds) * TASK_LINE_SECONDS
+
+
+def in_hours(cpu: dict[str, float]) -> dict[str, float]:
+    """Return CPU-seconds by step as hours, and their sum."""
+    named = {f"CPU h, {name}": seconds / 3600 for name, seconds in cpu.items()}
+    return {**named, "CPU h, all": sum(named.values())}
+
+
+def requests(small: Small, size: Size, held: Bytes, written: Written) -> dict[str, float]:
+    """Return the requests of a first crawl to S3."""
+    partitions = size.partitions
+    merged = partitions * (written.documents * small.index + written.rows * small.entry)
+    merged += written.terms * small.term_info
+    files = ROUNDS * partitions * FILES_A_ROUND
+    snapshots = ROUNDS * 2 * partitions * partitions * (small.lines + ROUNDS / 2) * SNAPSHOT_LINE_BYTES
+    passes = 2 * ROUNDS * held.webdb / 2  # a review of all pages, and the join
+    puts = (held.archive + merged) / PART + files
+    gets = (merged + passes + snapshots) / WINDOW + files
     return {
         "PUT, thousands": puts / 1e3,
         "GET, thousands": gets / 1e3,
         "requests, $": puts / 1e3 * THOUSAND_PUTS + gets / 1e3 * THOUSAND_GETS,
+    }
+
+
+def a_day(small: Small, size: Size, changed: float) -> dict[str, float]:
+    """Return the estimates for a day of the year after the first crawl, in which `changed` is a share."""
+    settings = Config().rank
+    crawl, first = grown(small, size)
+    visits = size.pages * DAILY / size.partitions
+    since = min(ceil(settings.after / DAY), ceil(settings.share / DAILY / changed))  # days between rankings
+    rows = visits * (changed * CHANGED_A_VISIT + 1 - changed)
+    one = Round(rows, visits * changed, visits * changed)
+    days = [crawl.run(one, is_ranked=day % since == since - 1) for day in range(DAYS)]
+    written = Written(*(amount / DAYS for amount in total(days)))
+    # outcomes, linked URLs, and the pages that the round before has changed
+    touched = visits * (1 + changed * (LINKED_A_VISIT + 1))
+    entries = size.entries / size.partitions
+    is_read_whole = touched > min(entries / ROWS_PER_LOOK_UP, MOST_LOOK_UPS)
+    merge = entries * ENTRY_SECONDS if is_read_whole else touched * LOOK_UP_SECONDS
+    lines = size.partitions * (small.lines + ROUNDS + DAYS / 2)
+    cpu = {
+        "fetch": size.partitions * visits * (changed * FETCH_SECONDS + (1 - changed) * NOT_MODIFIED_SECONDS),
+        "selection": size.partitions * visits * DUE_SECONDS,
+        "extracts opened": 2 * size.entries * OPEN_SECONDS,
+        "WebDB, read or looked up": size.partitions * merge,
+        "WebDB, layers merged": size.partitions * (written.rows + rows) * ROW_SECONDS,
+        "index merges": size.partitions * written.documents * MERGE_SECONDS,
+        "dictionary": written.terms * TERM_SECONDS,
+        "near duplicates": written.groupings * size.pages * GROUP_SECONDS,
+        "ranking": ranking(small, size) / since,
+        "snapshots, driver": lines * LINE_SECONDS,
+        "snapshots, tasks": size.partitions * read_by_tasks(small, size, ROUNDS + DAYS / 2),
+    }
+    everything = sum(first_work(small, size, first).values())
+    terms = size.partitions * sum(small.terms_of(one.documents) for one in crawl.segments.values())
+    return {
+        "visits": size.pages * DAILY,
+        "URLs touched in a partition": touched,
+        "the WebDB is read whole": float(is_read_whole),
+        "times a changed document is written": written.documents / (visits * changed),
+        "share of the dictionary written": written.terms / terms,
+        "groupings a day": written.groupings,
+        "days between rankings": since,
+        "snapshot after a year, lines": size.partitions * (small.lines + ROUNDS + DAYS),
+        **in_hours(cpu),
+        "share of the first crawl, %": 100 * sum(cpu.values()) / everything,
     }
 
 
