@@ -14,6 +14,7 @@ from crawlctl.pipeline.repair.order import CheckOrder
 from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.snapshots import commit, create_crawl
 from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.webdb.layers.layer import layers_of
 from crawlctl.pipeline.webdb.merge.update import inject
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ def injected(store: LocalStore, urls: int = 20) -> Snapshot:
 def test_a_damaged_file_is_found(tmp_path: Path, runner: Literal["inline", "local"]) -> None:
     store = LocalStore(tmp_path / "crawl")
     snapshot = injected(store)
-    data, index = snapshot.files
+    (layer,) = layers_of(snapshot.files)
+    data, index = layer.data, layer.index
     (store.root / index.name).unlink()
     order, lines = tmp_path / "order", tmp_path / "lines"
     order.write_bytes(encode_order(CheckOrder(store=store.uri, snapshot=snapshot.number)))

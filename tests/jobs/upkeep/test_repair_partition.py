@@ -13,6 +13,7 @@ from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.repair.order import PartitionRepair, RepairOrder
 from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.store.local.store import LocalStore
+from crawlctl.pipeline.webdb.layers.layer import layers_of
 from crawlctl.tests.jobs.upkeep.test_check_crawl import cache, injected
 
 if TYPE_CHECKING:
@@ -29,12 +30,13 @@ def test_a_part_without_its_index_is_written_again(
 ) -> None:
     store = LocalStore(tmp_path / "crawl")
     snapshot = injected(store)
-    data, index = snapshot.files
+    (layer,) = layers_of(snapshot.files)
+    data, index = layer.data, layer.index
     (store.root / index.name).unlink()
     order, lines = tmp_path / "order", tmp_path / "lines"
     order.write_bytes(encode_order(RepairOrder(store=store.uri, draft=snapshot, now=1)))
     lines.write_bytes(encode_order(PartitionRepair(partition=0, salvage=(index.name,))) + b"\n")
     settings = RunnerSettings(name=runner)
     written = files_of(run_job(RepairPartition, [lines], settings=settings, args=["--order", str(order)]))
-    assert [entry.records for entry in written] == [data.records, 0]
+    assert layers_of(written)[0].data.records == data.records
     assert {entry.name for entry in written}.isdisjoint({data.name, index.name})
