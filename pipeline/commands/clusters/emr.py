@@ -141,7 +141,7 @@ def _of_cost(
         f"of {prices.date} in {prices.region}, {prices.source}: check them at AWS; without S3",
     )
     if crawl is not None:
-        cores = counted(crawl.worker_cores, "core")
-        bound = "the politeness of its hosts" if crawl.is_bound_by_hosts else cores
-        took = f"{crawl.hours:.1f} h, ${crawl.dollars:.2f}, bound by {bound}"
+        workers = f"{counted(crawl.worker_cores, 'core')} with {crawl.worker_memory_gb} GB"
+        bound = "the politeness of its hosts" if crawl.is_bound_by_hosts else "these cores"
+        took = f"{crawl.hours:.1f} h, ${crawl.dollars:.2f} on {workers}, bound by {bound}"
         yield "a crawl", f"{counted(crawl.pages, 'page')}, {counted(crawl.rounds, 'round')}: {took}"

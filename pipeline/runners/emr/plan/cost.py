@@ -41,6 +41,7 @@ class CrawlEstimate:
     pages: int
     rounds: int
     worker_cores: int
+    worker_memory_gb: int
     hours: float
     dollars: float
     is_bound_by_hosts: bool
@@ -88,20 +89,24 @@ def estimate(
     cluster: ClusterPlan, prices: Prices, *, pages: int, hosts: int, delay: float, pages_per_round: int
 ) -> CrawlEstimate | None:
     """Estimate a crawl whose pages are spread evenly over hosts, with one request per host and `delay`."""
-    price, cores = hourly(cluster, prices), _worker_cores(cluster, prices)
+    price, (cores, memory_gb) = hourly(cluster, prices), _of_workers(cluster, prices)
     if price is None or not cores:
         return None
     rounds = math.ceil(pages / pages_per_round)
     computing, waiting = pages * CPU_SECONDS_A_PAGE / cores, pages / hosts * delay
     steps = rounds * STEPS_A_ROUND + STEPS_AT_THE_END
     hours = (START_SECONDS + steps * STEP_SECONDS + max(computing, waiting)) / 3600
-    return CrawlEstimate(pages, rounds, cores, hours, hours * price.typical, waiting > computing)
+    dollars = hours * price.typical
+    return CrawlEstimate(pages, rounds, cores, memory_gb, hours, dollars, waiting > computing)
 
 
-def _worker_cores(cluster: ClusterPlan, prices: Prices) -> int:
+def _of_workers(cluster: ClusterPlan, prices: Prices) -> tuple[int, int]:
+    """Return the cores and the gigabytes of memory of all workers together."""
     workers = [fleet for fleet in cluster.fleets if fleet.role != MASTER] or cluster.fleets
-    return sum(
-        count(fleet.on_demand + fleet.spot, fleet.choices[0]) * prices.instances[fleet.choices[0].type].cores
+    nodes = [
+        (count(fleet.on_demand + fleet.spot, fleet.choices[0]), prices.instances[fleet.choices[0].type])
         for fleet in workers
         if fleet.choices[0].type in prices.instances
-    )
+    ]
+    cores = sum(number * instance.cores for number, instance in nodes)
+    return cores, sum(number * instance.memory_gb for number, instance in nodes)

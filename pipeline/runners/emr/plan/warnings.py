@@ -25,7 +25,7 @@ def warnings_of(cluster: ClusterPlan, options: Mapping[str, Any], prices: Prices
         yield f"placeholders are left in {', '.join(found)}: fill in the outputs of the stack"
     yield from _of_roles(cluster)
     yield from _of_idling(cluster)
-    yield from _of_nodes(cluster, options)
+    yield from _of_nodes(cluster, options, prices)
     yield from _of_python(cluster)
     yield from _of_prices(cluster, prices)
 
@@ -48,20 +48,19 @@ def _of_idling(cluster: ClusterPlan) -> Iterator[str]:
         yield "only a script on the master ends an idle cluster: set AutoTerminationPolicy too"
 
 
-def _of_nodes(cluster: ClusterPlan, options: Mapping[str, Any]) -> Iterator[str]:
+def _of_nodes(cluster: ClusterPlan, options: Mapping[str, Any], prices: Prices) -> Iterator[str]:
     for fleet in cluster.fleets:
         if fleet.role == MASTER and not fleet.on_demand:
             yield "the master is a spot instance: when it is taken away, the cluster and its jobs are gone"
     if not any(fleet.role != MASTER for fleet in cluster.fleets):
         yield "there are no workers: all tasks run on the master"
-    if options["upload_archives"] and len(_architectures(cluster)) > 1:
+    if options["upload_archives"] and len(_architectures(cluster, prices)) > 1:
         yield "instances of x86 and of Graviton: a packed environment fits one of them only"
 
 
-def _architectures(cluster: ClusterPlan) -> set[bool]:
-    """Return whether a type is Graviton: a g after the generation, as in m6g and c7gn."""
-    types = {choice.type.partition(".")[0] for fleet in cluster.fleets for choice in fleet.choices}
-    return {bool(re.fullmatch(r"[a-z]+\d+g[a-z]*", one)) for one in types}
+def _architectures(cluster: ClusterPlan, prices: Prices) -> set[str]:
+    types = {choice.type for fleet in cluster.fleets for choice in fleet.choices}
+    return {prices.instances[one].architecture for one in types & prices.instances.keys()}
 
 
 def _of_python(cluster: ClusterPlan) -> Iterator[str]:

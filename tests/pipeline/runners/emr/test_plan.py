@@ -93,7 +93,11 @@ def test_a_crawl_takes_what_its_hosts_or_its_cores_allow() -> None:
     slow = estimate(cluster(core), PRICES, **common, hosts=100, delay=1.0)
     quick = estimate(cluster(core), PRICES, **common, hosts=1_000_000, delay=1.0)
     assert slow is not None and quick is not None
-    assert (slow.rounds, slow.worker_cores) == (4, 8)
+    assert (slow.rounds, slow.worker_cores, slow.worker_memory_gb) == (
+        4,
+        8,
+        4 * PRICES.instances["small"].memory_gb,
+    )
     assert slow.is_bound_by_hosts and not quick.is_bound_by_hosts
     assert slow.hours - quick.hours == pytest.approx(10 - 1)  # 3.6 M x 8 ms on 8 cores are an hour
     assert slow.dollars == pytest.approx(slow.hours * 4 * 1.75)
