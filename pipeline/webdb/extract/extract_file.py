@@ -115,6 +115,8 @@ class ExtractBuilder:
         self._count += len(keys)
         if before is not None:
             self._replace(keys, before)
+        if keys:
+            self._folders.pack(host_in_key(keys[-1]))
 
     def _relate(self, row: int, value: bytes) -> None:
         """Take the signature of a live page, and the pages that it names or that lead it."""
@@ -191,14 +193,13 @@ class ExtractBuilder:
         }
 
     def _folder_columns(self, hosts: Sequence[bytes]) -> Arrays:
-        found = [self._folders.of_host(host) for host in hosts]
-        names = ["".join(f"{name}\n" for name, _, _ in one).encode("ascii") for one in found]
+        found = [self._folders.columns_of(host) for host in hosts]
         return {
-            "folders": np.frombuffer(b"".join(names), np.uint8),
-            "host_folders": np.cumsum(np.array([len(one) for one in found], np.uint32), dtype=np.uint32),
-            "host_bytes": np.cumsum(np.array([len(one) for one in names], np.uint64), dtype=np.uint64),
-            "folder_urls": np.array([urls for one in found for _, urls, _ in one], np.int32),
-            "folder_live": np.array([live for one in found for _, _, live in one], np.int32),
+            "folders": np.frombuffer(b"".join(one.names for one in found), np.uint8),
+            "host_folders": np.cumsum(np.array([len(one.urls) for one in found], np.uint32), dtype=np.uint32),
+            "host_bytes": np.cumsum(np.array([len(one.names) for one in found], np.uint64), dtype=np.uint64),
+            "folder_urls": _joined([one.urls for one in found], np.int32),
+            "folder_live": _joined([one.live for one in found], np.int32),
         }
 
     def _order(self, dues: Numbers, scores: NDArray[np.float64], depths: Numbers) -> tuple[Numbers, int]:
