@@ -86,8 +86,8 @@ class ExtractBuilder:
         self._count = 0
         self._columns: list[tuple[Hashes, Numbers, NDArray[np.float64], Numbers]] = []
         self._replaced: list[Numbers] = []
-        self._signatures: list[tuple[bytes, int]] = []
-        self._targets: list[tuple[str, int]] = []
+        self._signatures = _Pairs()
+        self._targets = _Pairs()
         self._host_rows: dict[bytes, int] = {}
         self._host_urls: Counter[bytes] = Counter()
         self._host_live: Counter[bytes] = Counter()
@@ -110,22 +110,26 @@ class ExtractBuilder:
         for row in np.flatnonzero(np.isin(found.statuses, _LIVE_OR_DUPLICATE)).tolist():
             with suppress(CorruptFile):  # whoever reads the row is told
                 self._relate(self._count + row, values[row])
+        self._signatures.pack()
+        self._targets.pack()
         self._count += len(keys)
         if before is not None:
             self._replace(keys, before)
+        if keys:
+            self._folders.pack(host_in_key(keys[-1]))
 
     def _relate(self, row: int, value: bytes) -> None:
         """Take the signature of a live page, and the pages that it names or that lead it."""
         is_duplicate = value[STATUS] == Status.DUPLICATE
         signature = None if is_duplicate else plain_signature(value)
         if signature is not None:
-            self._signatures.append((signature, row))
+            self._signatures.add(signature, row)
             return
         entry = decode_entry(value, self._name)
         if entry.has_words and not is_duplicate:
-            self._signatures.append((entry.signature, row))
-        targets = {entry.names, entry.canonical if is_duplicate else ""} - {""}
-        self._targets += ((target, row) for target in targets)
+            self._signatures.add(entry.signature, row)
+        for target in {entry.names, entry.canonical if is_duplicate else ""} - {""}:
+            self._targets.add(webdb_key(target), row)
 
     def _replace(self, keys: Sequence[bytes], before: Sequence[bytes | None]) -> None:
         older = [(key, value) for key, value in zip(keys, before, strict=True) if value is not None]
@@ -178,8 +182,8 @@ class ExtractBuilder:
             "scores": scores[order],
             "depths": depths[order].astype(np.uint16),
             "ready_dues": dues[order[: facts["ready"]]].astype(np.uint32),
-            **_pairs("signature", "signatures", self._signatures),
-            **_pairs("target", "targets", [(webdb_key(url), row) for url, row in self._targets]),
+            **self._signatures.columns("signature", "signatures"),
+            **self._targets.columns("target", "targets"),
             "hosts": _lines(hosts),
             "host_rows": np.array(list(self._host_rows.values()), np.uint32),
             "host_urls": np.array([self._host_urls[host] for host in hosts], np.int32),
@@ -189,14 +193,13 @@ class ExtractBuilder:
         }
 
     def _folder_columns(self, hosts: Sequence[bytes]) -> Arrays:
-        found = [self._folders.of_host(host) for host in hosts]
-        names = ["".join(f"{name}\n" for name, _, _ in one).encode("ascii") for one in found]
+        found = [self._folders.columns_of(host) for host in hosts]
         return {
-            "folders": np.frombuffer(b"".join(names), np.uint8),
-            "host_folders": np.cumsum(np.array([len(one) for one in found], np.uint32), dtype=np.uint32),
-            "host_bytes": np.cumsum(np.array([len(one) for one in names], np.uint64), dtype=np.uint64),
-            "folder_urls": np.array([urls for one in found for _, urls, _ in one], np.int32),
-            "folder_live": np.array([live for one in found for _, _, live in one], np.int32),
+            "folders": np.frombuffer(b"".join(one.names for one in found), np.uint8),
+            "host_folders": np.cumsum(np.array([len(one.urls) for one in found], np.uint32), dtype=np.uint32),
+            "host_bytes": np.cumsum(np.array([len(one.names) for one in found], np.uint64), dtype=np.uint64),
+            "folder_urls": _joined([one.urls for one in found], np.int32),
+            "folder_live": _joined([one.live for one in found], np.int32),
         }
 
     def _order(self, dues: Numbers, scores: NDArray[np.float64], depths: Numbers) -> tuple[Numbers, int]:
@@ -227,11 +230,32 @@ def _joined(arrays: Iterable[NDArray[Any]], dtype: type[np.generic]) -> NDArray[
     return np.concatenate([np.zeros(0, dtype), *arrays]).astype(dtype, copy=False)
 
 
-def _pairs(one: str, many: str, found: Sequence[tuple[bytes, int]]) -> Arrays:
-    """Return the columns of the hashes of some bytes, sorted, and of their rows."""
-    hashes, rows = hashed(name for name, _ in found), np.array([row for _, row in found], np.uint32)
-    order = np.argsort(hashes, kind="stable")
-    return {many: hashes[order], f"{one}_rows": rows[order]}
+class _Pairs:
+    """Hashes of some bytes, and the rows that they belong to: 12 bytes for each after `pack`."""
+
+    def __init__(self) -> None:
+        self._names: list[bytes] = []
+        self._rows: list[int] = []
+        self._packed: list[tuple[Hashes, NDArray[np.uint32]]] = []
+
+    def add(self, name: bytes, row: int) -> None:
+        """Take the next bytes and their row."""
+        self._names.append(name)
+        self._rows.append(row)
+
+    def pack(self) -> None:
+        """Keep arrays instead of objects."""
+        if self._names:
+            self._packed.append((hashed(self._names), np.array(self._rows, np.uint32)))
+            self._names, self._rows = [], []
+
+    def columns(self, one: str, many: str) -> Arrays:
+        """Return the columns of the hashes, sorted, and of their rows."""
+        self.pack()
+        hashes = _joined([some for some, _ in self._packed], np.uint64)
+        rows = _joined([some for _, some in self._packed], np.uint32)
+        order = np.argsort(hashes, kind="stable")
+        return {many: hashes[order], f"{one}_rows": rows[order]}
 
 
 def _lines(names: Sequence[bytes]) -> NDArray[np.uint8]:

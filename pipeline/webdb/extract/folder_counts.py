@@ -8,7 +8,9 @@ at, and each row with a query.
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from crawlctl.pipeline.scope.url_budgets import groups_of
 from crawlctl.pipeline.urls.hosts import host_in_key, url_of_key
@@ -16,10 +18,17 @@ from crawlctl.pipeline.urls.hosts import host_in_key, url_of_key
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
 SEGMENTS = 2  # path segments of the longest folders that are counted
+
+
+class FolderColumns(NamedTuple):
+    """The names of some folders and parameter sets, each with a line feed, and their URLs and live pages."""
+
+    names: bytes
+    urls: NDArray[np.int32]
+    live: NDArray[np.int32]
 
 
 class FolderCounts:
@@ -27,6 +36,7 @@ class FolderCounts:
 
     def __init__(self) -> None:
         self._hosts: dict[bytes, dict[str, list[int]]] = {}
+        self._packed: dict[bytes, FolderColumns] = {}  # of hosts that get no more rows
 
     def add(self, keys: Sequence[bytes], is_live: NDArray[np.bool_], sign: int = 1) -> None:
         """Add rows, or with the sign -1 take them away."""
@@ -52,11 +62,28 @@ class FolderCounts:
 
     def sum_up(self, many: Sequence[Mapping[bytes, Mapping[str, tuple[int, int]]]]) -> None:
         """Take the sums of the counts of several layers instead of those of rows."""
-        self._hosts = {}
+        self._hosts, self._packed = {}, {}
         for hosts in many:
             for host, counts in hosts.items():
                 for name, (urls, live) in counts.items():
                     self._count(host, name, urls, live)
+
+    def pack(self, last: bytes) -> None:
+        """Keep arrays instead of objects for all hosts but the last, which may get more rows."""
+        for host in [host for host in self._hosts if host != last]:
+            self._packed[host] = self.columns_of(host)
+            del self._hosts[host]
+
+    def columns_of(self, host: bytes) -> FolderColumns:
+        """Return the names of a host that have counts, and these counts, as columns."""
+        if host in self._packed:
+            return self._packed[host]
+        found = self.of_host(host)
+        return FolderColumns(
+            "".join(f"{name}\n" for name, _, _ in found).encode("ascii"),
+            np.array([urls for _, urls, _ in found], np.int32),
+            np.array([live for _, _, live in found], np.int32),
+        )
 
     def of_host(self, host: bytes) -> list[tuple[str, int, int]]:
         """Return the names of a host that have counts, with their URLs and live pages."""

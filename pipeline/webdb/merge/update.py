@@ -109,7 +109,7 @@ def _most_look_ups(old: WebDbPart | None) -> int:
 
 def _useful_extract(old: WebDbPart | None, rows: int) -> PartExtract | None:
     """Return the extract of the old part if few rows are to be looked up, or else None."""
-    return extract_of(old) if 0 < rows <= _most_look_ups(old) else None
+    return extract_of(old) if rows <= _most_look_ups(old) else None
 
 
 class _Merge:

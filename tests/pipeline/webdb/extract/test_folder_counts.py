@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from crawlctl.pipeline.config.settings import BudgetSettings
 from crawlctl.pipeline.scope.url_budgets import UrlBudgets
 from crawlctl.pipeline.store.local.store import LocalStore
-from crawlctl.pipeline.urls.hosts import host_of, url_of_key, webdb_key
+from crawlctl.pipeline.urls.hosts import host_in_key, host_of, url_of_key, webdb_key
 from crawlctl.pipeline.webdb.extract.folder_counts import FolderCounts
 from crawlctl.pipeline.webdb.extract.part_extract import extract_of
 from crawlctl.pipeline.webdb.records import Status, WebEntry, encode
@@ -71,3 +71,19 @@ def test_rows_that_are_taken_away_leave_nothing(table: Table) -> None:
     counts.add(keys, live)
     counts.add(keys, live, -1)
     assert all(counts.of_host(host) == [] for host in (b"g.example", b"h.example"))
+
+
+@given(changes, st.integers(0, 20))
+def test_packed_hosts_keep_their_counts(table: Table, first: int) -> None:
+    keys = sorted(table)
+    live = np.array([table[key] == LIVE for key in keys], np.bool_)
+    packed, plain_counts = FolderCounts(), FolderCounts()
+    for some in (slice(first), slice(first, None)):
+        if keys[some]:
+            packed.add(keys[some], live[some])
+            packed.pack(host_in_key(keys[some][-1]))
+    plain_counts.add(keys, live)
+    for host in map(host_in_key, keys):
+        names, urls, of_live = packed.columns_of(host)
+        found = zip(names.decode().splitlines(), urls.tolist(), of_live.tolist(), strict=True)
+        assert list(found) == plain_counts.of_host(host)

@@ -22,14 +22,15 @@ from crawlctl.pipeline.webdb.layers.delta import current_layers
 from crawlctl.pipeline.webdb.layers.layer import layers_of, newest_number
 from crawlctl.pipeline.webdb.merge import update
 from crawlctl.pipeline.webdb.merge.update import advance_part
-from crawlctl.pipeline.webdb.part import open_part, part_in, with_parts, write_part
+from crawlctl.pipeline.webdb.part import WebDbPart, open_part, part_in, with_parts, write_part
 from crawlctl.pipeline.webdb.records import Fresh, Kind, Outcome, encode
 from crawlctl.tests.pipeline.webdb.older_parts import without_extracts, without_new_counters
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from crawlctl.pipeline.webdb.part import WebDbPart
+    from crawlctl.pipeline.formats.sequencefile.block_body import Block
 
 POLICY = RecrawlSettings()
 NOW = 5
@@ -194,6 +195,26 @@ def test_layers_of_older_releases_get_extracts_when_they_are_merged(
     assert [layer.rows for layer in layers_of(made.files)] == [300, 1]
     assert extract_of(part_in(store, made.files)) is not None
     assert set(table_of(store, made)) == {*pages("a", 200), *pages("b", 100), *pages("c", 1)}
+
+
+def test_a_round_that_brings_a_part_nothing_does_not_read_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such a round may have read the sitemaps of a partition only, and have found no page there."""
+
+    blocks, seen = WebDbPart.blocks, list[int]()
+
+    def read(part: WebDbPart) -> Iterator[Block]:
+        for block in blocks(part):
+            seen.append(len(block.keys))
+            yield block
+
+    store = LocalStore(tmp_path)
+    many = {b"a.example http://a.example/%04d" % number: Fresh(1) for number in range(2000)}
+    made = indexed(advanced(store, create_crawl(store, 1), many, {}))
+    monkeypatch.setattr(WebDbPart, "blocks", read)
+    assert advanced(store, made, {}, {}).files_of(WEBDB) == made.files_of(WEBDB)
+    assert not seen
 
 
 def test_a_round_that_changes_nothing_writes_nothing(tmp_path: Path) -> None:
