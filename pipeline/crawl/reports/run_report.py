@@ -18,6 +18,7 @@ from crawlctl.pipeline.crawl.reports.left_over import LeftHosts
 from crawlctl.pipeline.crawl.reports.page_counts import counters_of, page_counts, received
 from crawlctl.pipeline.crawl.reports.round_report import RoundReport
 from crawlctl.pipeline.fetch.loop.fetch_loop import ENDED_BY
+from crawlctl.pipeline.fetch.save.run_buffer import FOLLOWED
 from crawlctl.pipeline.state.journal import saved_files
 from crawlctl.pipeline.state.kinds import FRESH, OUTCOMES, WEBDB
 from crawlctl.pipeline.state.run_goal import read_goal
@@ -46,10 +47,11 @@ class OpenRound:
     round: int
     pages: int  # how many pages are fetched and saved
     urls: int  # how many URLs are handled, including those without a page
+    found: int = 0  # how many of them the round has found itself
 
     def without_handled(self, due: DueCounts) -> DueCounts:
         """Return the due URLs minus those handled by the open round, which the snapshot does not know yet."""
-        return replace(due, now=max(0, due.now - self.urls))
+        return replace(due, now=max(0, due.now - (self.urls - self.found)))
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,7 @@ def is_idle(fetched: Iterable[FileEntry]) -> bool:
 def open_round(number: int, saved: Sequence[FileEntry]) -> OpenRound | None:
     """Return the round whose runs are `saved`, None if there are none."""
     urls = sum(entry.records for entry in saved if entry.kind == OUTCOMES)
-    return OpenRound(number, _all_pages(saved), urls) if saved else None
+    return OpenRound(number, _all_pages(saved), urls, counters_of(saved)[FOLLOWED]) if saved else None
 
 
 def left_at_the_end(fetched: Iterable[FileEntry]) -> int:

@@ -87,7 +87,8 @@ class Following:
 
         `waiting` are the hosts that this round waits for. A round that goes on for what it follows leaves new
         URLs of another partition to the task of that partition, which is at work too. But if any partition
-        has no task in this round, its hosts stand idle.
+        has no task in this round, its hosts stand idle. So do hosts for which a limit of
+        pages leaves no room.
         """
         return any(self._stands_idle(host) for host in new_hosts if host.decode("ascii") not in waiting)
 
@@ -97,7 +98,7 @@ class Following:
             return True
         if partition_of(host.decode("ascii"), order.partitions) != order.partition:
             return order.tasks < order.partitions
-        return outlinks.only_has_others(host)
+        return self._planned.is_full or outlinks.only_has_others(host)
 
     def _may_follow(self, now: float, to_parse: int) -> bool:
         if self._lengthens:

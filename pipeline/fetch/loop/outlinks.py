@@ -3,8 +3,9 @@
 Nutch calls this following outlinks. Only URLs that the crawl did not know are taken, in the task's own
 partition, and only of hosts whose saved state the task has read, or that are new to the crawl. All other URLs
 wait for the next round. So do deep URLs: a page that a slow host would soon link to may be found on a longer
-way first, and gets a depth that is too large. Only the next visits correct the depths of the pages behind it.
-So no URL is followed whose depth is more than half of scope.max_depth: no page is lost by such a depth.
+way first, and gets a depth that is too large. Only the next visits correct the depths of the pages behind it,
+and find pages that seemed deeper than scope.max_depth until then. So no URL is followed whose depth is more
+than half of scope.max_depth: few pages are found late.
 """
 
 from __future__ import annotations
@@ -92,7 +93,9 @@ class Outlinks:
             self._pages[host] -= 1
 
     def only_has_others(self, host: bytes) -> bool:
-        """Return whether a host has new URLs that are not followed, and none that is."""
+        """Return whether a host has new URLs that are not followed, and none that may still be."""
+        if self._pages[host] >= self._per_host:  # the host has had its share of the round
+            return host in self._has_others or bool(self.hosts.get(host))
         return host in self._has_others and not self.hosts.get(host)
 
     def _is_open(self, host: bytes) -> bool:

@@ -152,6 +152,10 @@ class DiscoveredUrls:
         """Keep the facts of a URL over saves, and those that an earlier attempt has saved (`before`)."""
         self._watched[key] = before
 
+    def is_watched(self, key: bytes) -> bool:
+        """Return whether a URL is watched."""
+        return key in self._watched
+
     def facts(self, key: bytes) -> Fresh | None:
         """Return what the round has found out about a watched URL, without anchors."""
         before, find = self._watched.get(key), self._finds.get(key)

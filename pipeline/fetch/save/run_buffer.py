@@ -45,6 +45,7 @@ _SHARE = 4
 # Counters of a run, besides those of the kinds of outcomes (webdb/records.py).
 PAGES = "pages"  # outcomes for which a host was asked
 ANSWERED = "answered"  # pages that were answered: with 304 or 404 too, but not with 429 or 5xx
+FOLLOWED = "followed"  # outcomes of URLs that the round has found itself: the last snapshot has none of them
 REQUESTS = "requests"  # ended requests, for pages, robots.txt and sitemaps
 REACHED = "reached"  # requests for which a connection to the host was made
 BYTES = "bytes"  # received
@@ -184,6 +185,7 @@ class RunBuffer:
         self.handled += 1
         self._outcome_bytes += len(key) + len(packed) + _OUTCOME_OVERHEAD
         self._counts[outcome.kind.name.lower()] += 1
+        self.count(FOLLOWED, int(self.fresh.is_watched(key)))
 
     def count(self, name: str, amount: int = 1) -> None:
         """Increase a counter of the run; outcomes are counted already when they are kept."""

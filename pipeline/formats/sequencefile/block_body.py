@@ -30,7 +30,6 @@ MAX_BLOCK_BYTES = 64 << 20
 _Payloads = TypeVar("_Payloads")
 
 _SECTIONS = ("key lengths", "keys", "value lengths", "values")
-_INFLATED = 5  # about how many times as many bytes values take in memory as they take compressed
 _OBJECTS = 66  # bytes of the objects of a key and a value, beside their contents
 _SLICE = 1 << 14  # records handed out at once, so that a block of millions of empty records stays cheap
 
@@ -77,22 +76,23 @@ class SoughtBlock:
             self._keys, self._left = self._cells(layout.key, streams[:2], layout.max_block_bytes)
             self.bounds = self._keys[0], self._keys[count - 1]
         self._streams = streams[2:]
-        self._stored_bytes = sum(map(len, self._streams))
         self._values: Cells | None = None
 
     @property
     def size(self) -> int:
-        """About how many bytes of memory it takes."""
-        return self._keys.size + _INFLATED * self._stored_bytes
+        """About how many bytes of memory it takes; more once a key is found, perhaps a thousand times."""
+        values = self._values
+        return self._keys.size + (sum(map(len, self._streams)) if values is None else values.size)
 
     def get(self, key: bytes) -> bytes | None:
         """Return the value of a key, None without one."""
         row = self._keys.row_of(key)
         if row < 0:
             return None
+        streams = self._streams  # before `_values`: another thread may inflate them meanwhile
         with damage_in(*self._where):
             if self._values is None:
-                self._values, _ = self._cells(self._layout.value, self._streams, self._left)
+                self._values, _ = self._cells(self._layout.value, streams, self._left)
                 self._streams = []
             return self._values[row]
 

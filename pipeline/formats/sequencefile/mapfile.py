@@ -204,14 +204,18 @@ class MapFileReader:
             if block is None:
                 return None
             self._hold(entry, block)
-        return block.get(key)
+        counted = block.size
+        value = block.get(key)
+        if block.size > counted:  # its values are inflated now
+            self._hold(entry, block, counted)
+        return value
 
-    def _hold(self, entry: int, block: Block | SoughtBlock) -> None:
-        """Keep a block: the same keys, and keys near them, are often looked up soon after."""
-        if self._held_bytes + block.size > HELD_BYTES:
-            self._held, self._held_bytes = {}, 0
+    def _hold(self, entry: int, block: Block | SoughtBlock, counted: int = 0) -> None:
+        """Keep a block, of which `counted` bytes are counted: near keys are often looked up soon after."""
+        if self._held_bytes + block.size - counted > HELD_BYTES:
+            self._held, self._held_bytes, counted = {}, 0, 0
         self._held[entry] = block
-        self._held_bytes += block.size
+        self._held_bytes += block.size - counted
 
     def range(self, start: bytes | None = None, stop: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:
         """Yield the records with start <= key < stop."""

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crawlctl.pipeline.crawl.reports.run_report import open_round
 from crawlctl.pipeline.fetch.loop import outlink_following
 from crawlctl.pipeline.fetch.loop.parse_queue import ParseQueue
 from crawlctl.pipeline.fetch.save.adoption import adopt_runs
 from crawlctl.pipeline.fetch.supervisor import fetch_supervised
 from crawlctl.pipeline.fetch.task import fetch_partition
 from crawlctl.pipeline.urls.hosts import host_of, partition_of, url_of_key
+from crawlctl.pipeline.webdb.due import DueCounts
 from crawlctl.pipeline.webdb.records import Kind, Status
 from crawlctl.tests.pipeline.fetch.crawl import Crawl, Fetched, settings
 from crawlctl.tests.pipeline.fetch.site import LOOPBACK, Site, serving
@@ -64,6 +66,8 @@ def test_a_host_that_is_done_goes_on_with_what_was_found(sites: tuple[Site, Site
     assert sorted(quick.pages_asked()) == sorted(FILES)
     assert fetched.indexed(quick.host) >= set(FILES)
     assert len(slow.pages_asked()) == SLOW_PAGES
+    opened = open_round(1, fetched.files)
+    assert opened is not None and opened.without_handled(DueCounts(20, 0, 0)).now == 20 - SLOW_PAGES - 1
     found, deeper = crawl.entry(quick.url("/found1")), crawl.entry(quick.url("/deeper"))
     assert found is not None and (found.status, found.depth) == (Status.FETCHED, 1)
     assert deeper is not None and (deeper.depth, deeper.source) == (2, quick.url("/found0"))

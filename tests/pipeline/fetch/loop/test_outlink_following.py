@@ -203,6 +203,19 @@ def test_when_time_is_over_what_waits_is_left_to_the_next_round() -> None:
     assert waiting + len(done.followed) == 100
 
 
+@pytest.mark.parametrize(
+    ("limits", "is_work"), [({}, False), ({"max_pages": 43}, True), ({"per_host": 3}, True)]
+)
+def test_a_round_that_goes_on_is_not_held_by_urls_for_which_its_limits_have_no_room(
+    limits: dict[str, Any], is_work: bool
+) -> None:
+    due = [*pages("a.org", 40), "http://b.org/"]
+    task = Round(due, {"http://b.org/": pages("b.org", 30, "found")}, may_lengthen=True, **limits)
+    task.run(until=12.0)
+    assert len(task.followed) >= 2 and task.outlinks.hosts[b"b.org"]
+    assert task.following.has_found_work({b"b.org"}, {"a.org"}) is is_work
+
+
 @pytest.mark.parametrize(("tasks", "is_work"), [(2, False), (1, True)])
 def test_a_round_that_goes_on_leaves_other_partitions_to_their_tasks(tasks: int, is_work: bool) -> None:
     other = next(host for host in ("d.org", "e.org", "f.org") if partition_of(host, 2) == 1)

@@ -18,7 +18,7 @@ from crawlctl.pipeline.arrays.byte_strings import ByteStrings
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.codecs import CODECS
 from crawlctl.pipeline.formats.sequencefile.header import Header, encode_header
-from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader, MapFileWriter
+from crawlctl.pipeline.formats.sequencefile.mapfile import HELD_BYTES, MapFileReader, MapFileWriter
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader, SequenceFileWriter
 from crawlctl.pipeline.formats.sequencefile.vint import encode_vint
 from crawlctl.pipeline.formats.sequencefile.writables import BYTES, NULL, TEXT
@@ -344,3 +344,15 @@ def test_a_damaged_compressed_value_is_named(value: bytes, reason: str) -> None:
     offset, found = reason_of(RECORD_HEAD + record(2 + len(value), 2, b"\x01k" + value))
     assert offset == len(RECORD_HEAD)
     assert reason in found
+
+
+def test_blocks_that_grow_when_a_key_is_found_are_not_all_kept() -> None:
+    value = bytes(1 << 18)  # takes 300 bytes in the file
+    data, index = io.BytesIO(), io.BytesIO()
+    with MapFileWriter(data, index, block_bytes=len(value)) as writer:
+        for number in range(64):
+            writer.append(b"%03d" % number, value)
+    reader = MapFileReader(BytesSource(data.getvalue()), BytesSource(index.getvalue()))
+    with memory_below(4 * HELD_BYTES):
+        for number in range(64):
+            assert reader.get(b"%03d" % number) == value
