@@ -146,14 +146,15 @@ class KnownKeys:
 
     def __init__(self, extract: PartExtract) -> None:
         self._extract = extract
-        self._added: set[bytes] = set()
+        self._added: set[int] = set()  # hashes, which take half the memory of the keys
         extract.has(hashed(()))  # reads the hashes now: a later reading may hold up a task
 
     def add(self, keys: Iterable[bytes]) -> None:
         """Add keys."""
-        self._added.update(keys)
+        self._added.update(hashed(keys).tolist())
 
     def contains(self, keys: Sequence[bytes]) -> list[bool]:
         """Return for each key whether the part has it, or it was added."""
-        in_part: list[bool] = self._extract.has(hashed(keys)).tolist()
-        return [known or key in self._added for known, key in zip(in_part, keys, strict=True)]
+        hashes = hashed(keys)
+        in_part: list[bool] = self._extract.has(hashes).tolist()
+        return [known or one in self._added for known, one in zip(in_part, hashes.tolist(), strict=True)]
