@@ -14,7 +14,7 @@ from crawlctl.pipeline.errors import StoreUnavailable
 from crawlctl.pipeline.fetch.heartbeat import Heartbeat
 from crawlctl.pipeline.fetch.loop.fetch_loop import Bounds, FetchLoop
 from crawlctl.pipeline.fetch.loop.outlink_following import Following
-from crawlctl.pipeline.fetch.loop.outlinks import URL_BYTES, FollowLimits, Outlinks
+from crawlctl.pipeline.fetch.loop.outlinks import URL_BYTES, FollowLimits, Outlinks, deepest_to_follow
 from crawlctl.pipeline.fetch.loop.parse_queue import ParseQueue
 from crawlctl.pipeline.fetch.loop.planned_urls import PlannedUrls
 from crawlctl.pipeline.fetch.loop.round_tail import RoundTail
@@ -294,9 +294,8 @@ class _Task:
         def may_follow(host: str) -> bool:
             return self._is_own(host) and host not in self.avoid and (host in hosts or host not in known)
 
-        limits = FollowLimits(
-            config.scope.max_depth // 2, self._outlinks_memory, config.politeness.pages_per_host
-        )
+        depth, per_host = deepest_to_follow(config.scope.max_depth), config.politeness.pages_per_host
+        limits = FollowLimits(depth, self._outlinks_memory, per_host)
         outlinks = Outlinks(self.run.fresh, may_follow, limits)
         outlinks.count(Counter(host_in_key(one.key) for one in due))
         outlinks.count(self.adopted.shares)

@@ -2,10 +2,7 @@
 
 Nutch calls this following outlinks. Only URLs that the crawl did not know are taken, in the task's own
 partition, and only of hosts whose saved state the task has read, or that are new to the crawl. All other URLs
-wait for the next round. So do deep URLs: a page that a slow host would soon link to may be found on a longer
-way first, and gets a depth that is too large. Only the next visits correct the depths of the pages behind it,
-and find pages that seemed deeper than scope.max_depth until then. So no URL is followed whose depth is more
-than half of scope.max_depth: few pages are found late.
+wait for the next round, and so do deep URLs (`deepest_to_follow`).
 """
 
 from __future__ import annotations
@@ -31,6 +28,18 @@ URL_BYTES = 700  # of Python objects per URL: its key, its facts and its places 
 # How many URLs of a host are chosen at once: at least _FEW, and 1/_SHARE of many, because choosing reads all.
 _FEW = 8
 _SHARE = 16
+# From this scope.max_depth on, the limit is there for traps; a smaller one says which pages a user wants.
+_LIMIT_OF_TRAPS = 10
+
+
+def deepest_to_follow(max_depth: int) -> int:
+    """Return the greatest depth of URLs that are followed.
+
+    A page that a slow host would soon link to may be found on a longer way first, and gets a depth that is
+    too large. So do the pages behind it, until a later visit corrects them, and pages that then seem deeper
+    than scope.max_depth are found late. Only the depth of what seeds link to is certain.
+    """
+    return max_depth // 2 if max_depth >= _LIMIT_OF_TRAPS else 1
 
 
 @dataclass(frozen=True)
