@@ -48,7 +48,7 @@ Another operator
     5. plan/steps.py: a class for its step, only if none there will do. DocumentRanges does for every operator
        that selects documents by their doc ids: it needs a method beside `host_ranges` in
        evaluate/index_reader.py that finds them, and a line in open/searcher.py. A new class of step needs one
-       method and one row in `_OPERATORS` of each evaluator: evaluate/plain_evaluator.py and
+       method and one row in `_METHODS` of each evaluator: evaluate/plain_evaluator.py and
        evaluate/vector_evaluator.py.
     6. The help and the tests, as for a filter.
 """

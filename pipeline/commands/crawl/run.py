@@ -25,7 +25,7 @@ from crawlctl.pipeline.errors import CrawlctlError, SeedError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from crawlctl.pipeline.crawl.history.rank_due import RankMode
+    from crawlctl.pipeline.crawl.rank_due import RankMode
     from crawlctl.pipeline.crawl.reports.run_report import RunReport
 
 
