@@ -145,12 +145,9 @@ def _with_rules(
 
 def _with_known_hosts(node: tree.Node, index: PlannedIndex, notices: list[str]) -> tree.Node:
     """Return the tree with hosts without `www.` where the index knows a site by that name only."""
-    if isinstance(node, (tree.And, tree.Or)):
-        parts = tuple(_with_known_hosts(part, index, notices) for part in node.parts)
-        return msgspec.structs.replace(node, parts=parts) if parts != node.parts else node
-    if isinstance(node, tree.Not):
-        part = _with_known_hosts(node.part, index, notices)
-        return tree.Not(part) if part != node.part else node
+    parts = tuple(_with_known_hosts(part, index, notices) for part in node.parts)
+    if parts != node.parts:
+        return node.with_parts(parts)
     if not isinstance(node, Site) or not node.host.startswith(_WWW):
         return node
     bare = msgspec.structs.replace(node, host=node.host.removeprefix(_WWW))
