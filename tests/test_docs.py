@@ -8,7 +8,7 @@ import shlex
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import pytest
@@ -16,6 +16,11 @@ import pytest
 from crawlctl import cli
 from crawlctl.pipeline.config.load import load_config
 from crawlctl.pipeline.config.settings import Config
+from crawlctl.pipeline.crawl.history.history_row import HistoryRow
+from crawlctl.pipeline.crawl.reports.crawl_status import CrawlStatus
+
+if TYPE_CHECKING:
+    import msgspec
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "bench" / "README.md"])
@@ -114,6 +119,19 @@ def parse(command: click.Command, words: list[str]) -> None:
         _, subcommand, rest = command.resolve_command(context, rest)
         assert subcommand is not None
         parse(subcommand, rest)
+
+
+@pytest.mark.parametrize(
+    ("heading", "record"),
+    [("Monitoring", CrawlStatus), ("The history of a crawl", HistoryRow)],
+    ids=lambda value: value if isinstance(value, str) else value.__name__,
+)
+def test_the_manual_names_every_field_that_json_has(heading: str, record: type[msgspec.Struct]) -> None:
+    text = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    section = text.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    rows = [row for row in section.splitlines() if row.startswith("| `")]
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert set(record.__struct_fields__) - named == set()
 
 
 @pytest.mark.parametrize("page", MANUAL, ids=lambda page: page.name)
