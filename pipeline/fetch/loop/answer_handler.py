@@ -1,4 +1,4 @@
-"""AnswerHandler: what a task does with each answer: robots.txt opens a host, pages and sitemaps are parsed."""
+"""AnswerHandler: what a task does with each answer: a robots.txt opens its host, pages are parsed."""
 
 from __future__ import annotations
 

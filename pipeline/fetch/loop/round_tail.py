@@ -32,9 +32,8 @@ if TYPE_CHECKING:
 
 _LOOK = 1.0  # seconds between two checks of the task itself
 _LISTING = 3.0  # seconds between two listings of the reports of other tasks
-_SHORT_REST = (
-    3  # a task whose remaining work takes at most 1/3 of the tail wait finishes it and does not report
-)
+# A task whose remaining work takes at most 1/3 of the tail wait does not report: it finishes this work.
+_SHORT_REST = 3
 _IDLE_SHARE = 10  # a task is in its tail if it uses at most 1/10 of its connections
 
 
