@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.segment.tombstones import Tombstones
     from crawlctl.pipeline.webdb.part import WebDbPart
 
-MOST_AT_ONCE = (
-    1 << 18
-)  # pages held in memory, about 100 MB; if more pages are needed, all pages are read one after the other
+# Pages held in memory, about 100 MB; if more pages are needed, all pages are read one after the other.
+MOST_AT_ONCE = 1 << 18
 
 _READ_ALL = 3  # looking up one page takes about as long as reading this number of pages one after the other
 
