@@ -248,7 +248,7 @@ class TaskSolver:
         )
 
     def _remembered(self, facts: StateFacts, own: FileEntry) -> list[PastRound]:
-        """Return the remembered rounds; what a round received is in the state of the round after it."""
+        """Return the remembered rounds; the numbers that a round received are in the state after its own."""
         files = [ArrayFile(self.store, entry) for entry in (*facts.window, own)]
         return [
             PastRound(file.read("vector"), file.read("step"), after.read("received"))

@@ -191,7 +191,7 @@ class Lexicon:
             _remember(self._known, _NAMED + key, entry_of({term: infos[term]}))
 
     def name_entries(self, keys: Iterable[str]) -> dict[str, Entry]:
-        """Return the entry of the pages that define a name, by its key; a name without such pages is left out."""
+        """Return, by the key of a name, the entry of the pages that define it; other names are left out."""
         terms = {key: name_keyword(key) for key in keys}
         unknown = [key for key in terms if _NAMED + key not in self._known]
         infos = self.find(terms[key] for key in unknown)
