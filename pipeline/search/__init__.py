@@ -33,13 +33,11 @@ A filter `name:value` that selects pages by a number or by a value that is index
 
 Another leaf, such as `1990..2000`: a node with no nodes inside it
     1. query/tree.py: a class for its node, with `infix`, and its name in `FieldLeaf` (it asks for words, and
-    a
-       field may stand before it) or in `Leaf`. `_BARE_WORD` must not match a word that is spelt like it: such
-       a word is printed in quotes.
+       a field may stand before it) or in `Leaf`. `_BARE_WORD` must not match a word that is spelt like it:
+       such a word is printed in quotes.
     2. query/lexer.py: a kind of token, also in `LEAVES`; `_SPELLINGS` for a fixed spelling, else `_kind_of`
-    for
-       one word and `_GROUPS` for a text with quotes, blanks or parentheses. query/grammar.py: `_leaf`, and
-       the docstring.
+       for one word and `_GROUPS` for a text with quotes, blanks or parentheses. query/grammar.py: `_leaf`,
+       and the docstring.
     3. plan/planner.py: how the node becomes a step, one row in `_STEPS`; or, if it stands for words or terms,
        one row in `_WORDS`. `Site` alone has a row in both, because its path is words.
     4. For a leaf of words, a row in three tables: `_WORDS_OF` of plan/synonyms.py, by which synonyms and pins
@@ -55,16 +53,13 @@ Another leaf, such as `1990..2000`: a node with no nodes inside it
 
 An operator between two others, such as `a NEAR b`
     1. query/tree.py: a class for its node, with `parts`, `with_parts` and `infix`, and its name in `Node`;
-    its
-       spelling in `KEYWORDS`, from which the lexer, query/meant.py and `_BARE_WORD` take it, and beside AND,
-       OR and NOT at the head of query/lexer.py.
-    2. query/grammar.py: a rule in the docstring, and a method between the operators that bind less and more
-    (as
-       `_both` is between `_either` and `_signed`). It says what a denied side means: NOT makes a `_Match`
-       with `denied`, and a node may stand for "all other pages" only inside a `Not`. `_operand` and `query`
-       name the operator in their messages.
-    3. plan/planner.py: a row in `_STEPS`; a step in plan/steps.py if none will do, as above.
-    plan/synonyms.py:
-       `_runs`, if words inside the node shall have synonyms. Other code enters a node by its `parts`.
+       its spelling in `KEYWORDS`, from which the lexer, query/meant.py and `_BARE_WORD` take it, and beside
+       AND, OR and NOT at the head of query/lexer.py.
+    2. query/grammar.py: a rule in the docstring, and a method for it between the methods of the operators
+       that bind less and more (as `_both` is between `_either` and `_signed`). The method says what a denied
+       side means: NOT makes a `_Match` with `denied`, and only a `Not` may stand for "all other pages".
+       `_operand` and `query` name the operator in their messages.
+    3. plan/planner.py: a row in `_STEPS`; a step in plan/steps.py if none will do, as above. If words inside
+       the node shall have synonyms: `_runs` in plan/synonyms.py. Other code enters a node by its `parts`.
     4. The help and the tests, as for a filter.
 """

@@ -6,9 +6,9 @@ use only (halo.py).
 
 For one task and one round we write
 
-    y    the ranks that the round begins with b    the rank that the nodes get from outside: the teleport, and
-    the rank that nodes of other tasks give to
-         them by their links. It does not change during the round
+    y    the ranks that the round begins with
+    b    the rank that the nodes get from outside: the teleport, and the rank that nodes of other tasks give
+         to them by their links. It does not change during the round
     x    the ranks that the round ends with
 
 A round has these steps:
@@ -19,9 +19,8 @@ A round has these steps:
 2. The task makes SWEEPS sweeps x ← b + links(x), beginning with x = y. The change by the first sweep is the
    residual of y; x − y is the step of the round.
 3. The task sends to each other task the rank that its x gives to the nodes there (sending.py). The message
-also
-   has the residual and the sum of y, and the products of the last steps, from which all tasks compute the
-   same weights.
+   also has the residual and the sum of y, and the products of the last steps, from which all tasks compute
+   the same weights.
 
 The rank that nodes give to other nodes is linear in their own ranks. So if a task mixes the numbers that it
 has received in the last rounds, the result is exactly what mixed ranks would have given. No further message
