@@ -1,1 +1,1 @@
-"""The logic of the crawl as plain functions: folders in the order data flows through them."""
+"""What does crawlctl do? The logic as plain functions, in folders along the flow of the data."""

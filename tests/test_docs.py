@@ -16,6 +16,11 @@ import pytest
 from crawlctl import cli
 from crawlctl.pipeline.config.load import load_config
 from crawlctl.pipeline.config.settings import Config
+from crawlctl.pipeline.crawl.history.history_row import HistoryRow
+from crawlctl.pipeline.crawl.reports.crawl_status import CrawlStatus
+from crawlctl.pipeline.crawl.reports.run_report import RunEnd, RunReport
+from crawlctl.pipeline.crawl.reports.run_summary import summary_json
+from crawlctl.pipeline.webdb.due import DueCounts
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "bench" / "README.md"])
@@ -114,6 +119,26 @@ def parse(command: click.Command, words: list[str]) -> None:
         _, subcommand, rest = command.resolve_command(context, rest)
         assert subcommand is not None
         parse(subcommand, rest)
+
+
+RUN_FIELDS = tuple(summary_json(RunReport(), RunEnd(1, 0, DueCounts(0, 0, 0), None, None, None)))
+
+
+@pytest.mark.parametrize(
+    ("heading", "fields"),
+    [
+        ("Monitoring", CrawlStatus.__struct_fields__),
+        ("Monitoring", RUN_FIELDS),
+        ("The history of a crawl", HistoryRow.__struct_fields__),
+    ],
+    ids=["status", "run", "history"],
+)
+def test_the_manual_names_every_field_that_json_has(heading: str, fields: tuple[str, ...]) -> None:
+    text = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    section = text.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    rows = [row for row in section.splitlines() if row.startswith("| `")]
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert set(fields) - named == set()
 
 
 @pytest.mark.parametrize("page", MANUAL, ids=lambda page: page.name)

@@ -76,6 +76,7 @@ COVERED_BY = {
     "pipeline/crawl/work": "pipeline/crawl/test_copying",
     "pipeline/demo/demo_folder": "pipeline/commands/crawl/test_demo",
     "pipeline/demo/web_process": "pipeline/demo/test_web",
+    "pipeline/duplicates/grouping_due": "jobs/test_group_duplicates",
     "pipeline/duplicates/order": "jobs/test_group_duplicates",
     "pipeline/duplicates/sketch_rows": "pipeline/duplicates/test_pairs",
     "pipeline/errors": "pipeline/test_orders",

@@ -102,7 +102,7 @@ def build_config(values: Mapping[str, Any]) -> Config:
 
 
 def _carried(key: str, value: Any, kind: Any, source: str) -> Any:
-    """Return a value, unless it belongs to the crawl and JSON cannot keep it: infinity, half a character."""
+    """Return a value; raise if the crawl keeps it and JSON cannot store it: infinity, half a character."""
     if not is_own(key) or _is_kept_by_json(value, kind):
         return value
     raise ConfigError(
@@ -238,7 +238,7 @@ def _build(values: Mapping[str, Any]) -> Config:
 
 
 def _broken_rule(err: Exception, key: str = "") -> tuple[str, str] | None:
-    """Return key and text of the rule of a section (`demand` in settings.py) that an error names.
+    """Return key and text of the rule (`demand` in settings.py) that an error names, None if there is none.
 
     msgspec adds the place of the section, as in: grow must be 1 or more - at `$.recrawl.pace`.
     """
@@ -257,10 +257,10 @@ def _unknown(name: str, known: Iterable[str], source: str) -> ConfigError:
 
 
 def _similar(name: str, known: list[str]) -> list[str]:
-    """Return the known name most similar to a name, if any is similar.
+    """Return the known name that is most similar to a name, if any is similar.
 
-    If the section is a known one, only the part after it is compared: a long section alone would make all of
-    its settings similar. If no name is similar, one with the same last part in another section is returned.
+    If the section is known, only the part after it is compared: otherwise a long section would make all its
+    settings similar. If no name is similar, a setting of another section with the same last part is returned.
     """
     import difflib
 

@@ -1,1 +1,1 @@
-"""How is a crawl copied to another store, and how are its files checked?"""
+"""How is a crawl copied to another store, and how are the copied files checked?"""

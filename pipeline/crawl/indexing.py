@@ -10,8 +10,9 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.crawl.leased_crawl import leased_crawl
 from crawlctl.pipeline.crawl.work import Shown, run_ordered
-from crawlctl.pipeline.duplicates.order import GroupOrder, mark_of_ranks, partition_lines
-from crawlctl.pipeline.index.merge.order import IndexOrder, last_merge, plan_merge, with_index
+from crawlctl.pipeline.duplicates.grouping_due import mark_of_ranks
+from crawlctl.pipeline.duplicates.order import GroupOrder, partition_lines
+from crawlctl.pipeline.index.merge.order import IndexOrder, choose_partitions, last_merge, with_index
 from crawlctl.pipeline.index.segment.dictionary_layers import layers_of
 from crawlctl.pipeline.index.statistics import expected_shards, totals_of
 from crawlctl.pipeline.orders import encode_order
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from crawlctl.pipeline.crawl.work import Work
-    from crawlctl.pipeline.index.merge.order import MergePlan
+    from crawlctl.pipeline.index.merge.order import ChosenPartitions
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.snapshots import Snapshot
 
@@ -65,9 +66,9 @@ class IndexStep:
     anew: bool = False  # the dictionary is written anew, as one layer
 
     @cached_property
-    def plan(self) -> MergePlan:
+    def plan(self) -> ChosenPartitions:
         """The partitions that take part."""
-        return plan_merge(self.files, everything=self.full, also=self.also)
+        return choose_partitions(self.files, everything=self.full, also=self.also)
 
     def merged_files(self, merged: tuple[FileEntry, ...]) -> tuple[FileEntry, ...]:
         """Return the files of the crawl, with the merged files instead of the files they replace."""

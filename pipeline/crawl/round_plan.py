@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Share:
+class PlannedPartition:
     """The share of a partition: about how many URLs are due, and how many pages and bytes it may fetch."""
 
     partition: int
@@ -31,10 +31,10 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Plan:
+class RoundPlan:
     """The partitions that take part in a round, and the time at which fetching ends."""
 
-    shares: tuple[Share, ...]
+    shares: tuple[PlannedPartition, ...]
     deadline: float
     fetch_time: float  # seconds from the plan to the deadline
 
@@ -53,7 +53,7 @@ def plan_round(
     *,
     sitemaps: SitemapSettings | None = None,
     fetch_time: float,
-) -> Plan:
+) -> RoundPlan:
     """Split the budget of a round in proportion to the URLs that are due.
 
     Fetching ends `fetch_time` seconds after `now`. A partition takes part if a URL or a sitemap is due,
@@ -69,8 +69,8 @@ def plan_round(
     pages = proportional(settings.max_pages, weights)
     octets = proportional(settings.max_bytes, weights)
     shares = zip(taking_part, pages, octets, strict=True)
-    taken = tuple(Share(number, due[number], *most) for number, *most in shares)
-    return Plan(taken, now + fetch_time, fetch_time)
+    taken = tuple(PlannedPartition(number, due[number], *most) for number, *most in shares)
+    return RoundPlan(taken, now + fetch_time, fetch_time)
 
 
 def proportional(total: int, weights: Sequence[int]) -> list[int]:

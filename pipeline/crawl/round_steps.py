@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from crawlctl.pipeline.crawl.round_plan import Plan
+    from crawlctl.pipeline.crawl.round_plan import RoundPlan
     from crawlctl.pipeline.crawl.work import Work
     from crawlctl.pipeline.runners.job_result import Counters
     from crawlctl.pipeline.state.manifest import FileEntry
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def fetch(
     work: Work,
     snapshot: Snapshot,
-    plan: Plan,
+    plan: RoundPlan,
     seed_hosts: Sequence[str] | None,
     tail_wait: float | None = None,
     *,
@@ -95,7 +95,7 @@ def troubles(counters: Counters) -> Iterator[str]:
 def fetch_orders(
     work: Work,
     snapshot: Snapshot,
-    plan: Plan,
+    plan: RoundPlan,
     seed_hosts: Sequence[str] | None,
     progress: Path,
     *,

@@ -14,10 +14,10 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.config.units import Duration
 from crawlctl.pipeline.crawl.changes.own_rules import settle_settings
-from crawlctl.pipeline.crawl.history.rank_due import judge, rank_changes, unranked_rounds
 from crawlctl.pipeline.crawl.host_wait import HostWait
 from crawlctl.pipeline.crawl.indexing import IndexStep, is_merge_due, with_groups
 from crawlctl.pipeline.crawl.leased_crawl import leased_crawl
+from crawlctl.pipeline.crawl.rank_due import judge, rank_changes, unranked_rounds
 from crawlctl.pipeline.crawl.ranking import rank_crawl
 from crawlctl.pipeline.crawl.reports.left_over import nothing_fetched
 from crawlctl.pipeline.crawl.reports.page_counts import counters_of
@@ -28,7 +28,7 @@ from crawlctl.pipeline.crawl.round_plan import plan_round
 from crawlctl.pipeline.crawl.round_steps import fetch, kept_files, merge_webdb
 from crawlctl.pipeline.crawl.seeding import add_seeds
 from crawlctl.pipeline.crawl.upkeep.collecting import collect_after_run
-from crawlctl.pipeline.duplicates.order import is_grouping_due
+from crawlctl.pipeline.duplicates.grouping_due import is_grouping_due
 from crawlctl.pipeline.fetch.save.run_buffer import REACHED, REQUESTS
 from crawlctl.pipeline.state.journal import (
     FETCH,
@@ -51,8 +51,8 @@ from crawlctl.pipeline.webdb.seed_hosts import seed_hosts
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from crawlctl.pipeline.crawl.history.rank_due import RankMode
     from crawlctl.pipeline.crawl.leased_crawl import LeasedCrawl
+    from crawlctl.pipeline.crawl.rank_due import RankMode
     from crawlctl.pipeline.crawl.reports.round_report import RoundReport
     from crawlctl.pipeline.crawl.work import Work
     from crawlctl.pipeline.state.manifest import FileEntry

@@ -39,7 +39,7 @@ def partitions_of(config: Config) -> int:
 
 
 def within_scope(seeds: Seeds, settings: ScopeSettings) -> Seeds:
-    """Return the seeds; seeds that the rules leave out are problems, because they would never be fetched."""
+    """Return the seeds; a seed outside the scope becomes a problem, because it would never be fetched."""
     scope = Scope(settings, map(host_of, seeds.urls))
     verdicts = [(seed, scope.verdict(seed.url, 0)) for seed in seeds.seeds]
     outside = [
@@ -63,7 +63,7 @@ def _reason(exclusion: Exclusion, settings: ScopeSettings) -> str:
 
 
 def folder_hint(urls: Sequence[str], settings: ScopeSettings) -> tuple[str, ...]:
-    """Return how to keep a crawl to the folders of its seeds; "" if there are rules, or no folders."""
+    """Return a line on how to stay in the folders of the seeds; no line if there are rules, or no folders."""
     folders = dict.fromkeys(url[: url.partition("?")[0].rindex("/") + 1] for url in urls)
     deep = [folder for folder in folders if urlsplit(folder).path != "/"][:_SHOWN_RULES]
     if settings.include or not deep:

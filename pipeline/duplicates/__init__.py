@@ -1,1 +1,1 @@
-"""Which pages of the whole crawl say nearly the same?"""
+"""How are near duplicates found and grouped among all pages of a crawl?"""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.errors import CorruptFile, UnsupportedFile
 from crawlctl.pipeline.formats.warc.warc_reader import WarcReader
-from crawlctl.pipeline.imports.captures import next_record
+from crawlctl.pipeline.imports.answer_reader import next_record
 
 if TYPE_CHECKING:
     from crawlctl.pipeline.formats.source import RangedSource

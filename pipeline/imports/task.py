@@ -17,8 +17,8 @@ from crawlctl.pipeline.fetch.loop.answer_handler import to_parse
 from crawlctl.pipeline.fetch.loop.internal_errors import is_ours, reason_of
 from crawlctl.pipeline.fetch.pages.outcomes import has_content, outcome_of
 from crawlctl.pipeline.fetch.pages.page_reader import Visit
+from crawlctl.pipeline.imports.answer_reader import AnswerReader
 from crawlctl.pipeline.imports.archive_file import open_own_archive
-from crawlctl.pipeline.imports.captures import Captures
 from crawlctl.pipeline.imports.open_partitions import OpenPartitions
 from crawlctl.pipeline.imports.page_choice import LeftOut, NewsOnly
 from crawlctl.pipeline.text.documents.document import ParseRules
@@ -61,8 +61,8 @@ class Importer:
         self.saved: list[FileEntry] = []
         self._choice = choice or NewsOnly()
         self._config = order.config
-        self._captures = Captures(self._config)
-        self.counts: Counter[str] = self._captures.counts
+        self._reader = AnswerReader(self._config)
+        self.counts: Counter[str] = self._reader.counts
         self._partitions = OpenPartitions(order, store, new_builder)
         self._backlog = 0  # bytes of bodies that wait for the helper
 
@@ -81,7 +81,7 @@ class Importer:
         with Guard(rules) as guard:
             for count, name in enumerate(archives, 1):
                 self._choice.begin_archive(name)
-                for answer, capture in self._captures.answers(open_own_archive(name, sizes), name):
+                for answer, capture in self._reader.answers(open_own_archive(name, sizes), name):
                     self._take(answer, capture, guard)
                     self._collect(guard, _MAX_WAITING)
                 done(count)

@@ -1,1 +1,1 @@
-"""How are documents found by their words?"""
+"""How is the index built, stored and kept up to date?"""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 class SharedSlots:
-    """The slots of a folder that this process holds until it closes them or ends; no folder, no slots."""
+    """The slots that this process holds until it closes them or ends; without a folder there are no slots."""
 
     def __init__(self, folder: str, slots: int) -> None:
         self._names = [Path(folder, f"slot-{number}.lock") for number in range(slots)] if folder else []

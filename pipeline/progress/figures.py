@@ -90,7 +90,7 @@ class Meter:
         )
 
     def _eta(self, progress: Progress, rate: float) -> float | None:
-        """Return the seconds until the step ends: all is done, the slowest host is done, or time is up."""
+        """Return the seconds until all pages and the slowest host are done, or until the time is up."""
         left = max(self._total - progress.done, 0)
         if not left or not (rate > 0 or progress.seconds):
             return None
@@ -118,7 +118,8 @@ def counted_unit(total: int, unit: str) -> str:
 def status_line(title: str, done: int, total: int, unit: str, parts: list[str], *, room: int) -> str:
     """Return the line of a step that fits into `room` columns; the count is never cut.
 
-    Figures that do not fit are left out, the last ones first, then the title, then the unit.
+    Each figure in `parts` that does not fit is left out. If even the count does not fit beside the title, the
+    title is left out, and then the unit.
     """
     count = f"{done:,}/{counted_unit(total, unit)}"
     shortest = f"{done:,}/{total:,}"

@@ -1,1 +1,1 @@
-"""Which pages matter?"""
+"""Which pages matter, by the links between them?"""

@@ -1,1 +1,1 @@
-"""What is damaged in a crawl and can be saved, and what is to be deleted for good?"""
+"""What do the tasks do that check, repair and purge the files of one partition?"""

@@ -4,7 +4,7 @@ The folders, in the order of a query. A folder imports only folders before it (s
 tests/pipeline/search/test_rooms.py).
 
     query        What was asked?                          text → tree of operators
-    rules        What does the operator say about it?     rules file → synonyms, pins, blocks, boosts
+    rules        Which answers are changed on purpose?    settings `search` → synonyms, pins, blocks, boosts
     plan         Which posting lists answer it?           tree → plan of steps
     evaluate     Which documents match, and how well?     plan → ranked documents
     open         Where is the index, and is it current?   store → Searcher, which holds all that a query reads
@@ -19,7 +19,8 @@ How to add an operator, for something that the index holds already (what it hold
 index/segment/columns.py for numbers, stored_documents.py for texts).
 
 A filter `name:value` that selects pages by a number or by a value that is indexed whole, such as `lang:de`
-    1. query/filters.py: a class with `read` and `infix`, a row in FILTERS, and its name in AnyFilter.
+    1. query/filters.py: a class with `read` and `infix`, a row in FILTERS, and its name in AnyFilter;
+       query/grammar.py: its name in the line `filter = …` of the docstring.
     2. plan/filter_plans.py: a function that returns its step, and a row in FILTER_STEPS. The step is
        ColumnRange for numbers of a column, Keywords for values that are indexed whole.
     3. query/operators.py: a row, from which the command, the prompt, docs/searching.md, the help page, the
@@ -30,25 +31,35 @@ A filter `name:value` that selects pages by a number or by a value that is index
     Only if wanted: other spellings of the name (`_ALIASES` in query/lexer.py); links to its values on the
     search page (`_filters` in serve/searching/filter_links.py).
 
-Another operator
-    1. query/tree.py: a class for its node, with `infix`, and its name in one of three unions: `FieldLeaf` (it
-       asks for words, and a field may stand before it), `Leaf` (another node with none inside it), `Node` (it
-       has nodes inside). `_BARE_WORD` must not match a word that is spelt like it: such a word is printed in
-       quotes.
-    2. If it has a spelling of its own: a kind of token in query/lexer.py, and a rule in query/grammar.py
-       (`_leaf` for a leaf). In the lexer, `_kind_of` finds a kind that is spelt as one word, `_GROUPS` one
-       that has quotes, blanks or parentheses; `LEAVES` has all kinds that ask for something, and
-       query/meant.py takes them from there.
+Another leaf, such as `1990..2000`: a node with no nodes inside it
+    1. query/tree.py: a class for its node, with `infix`, and its name in `FieldLeaf` (it asks for words, and
+       a field may stand before it) or in `Leaf`. `_BARE_WORD` must not match a word that is spelt like it:
+       such a word is printed in quotes.
+    2. query/lexer.py: a kind of token, also in `LEAVES`; `_SPELLINGS` for a fixed spelling, else `_kind_of`
+       for one word and `_GROUPS` for a text with quotes, blanks or parentheses. query/grammar.py: `_leaf`,
+       and the docstring.
     3. plan/planner.py: how the node becomes a step, one row in `_STEPS`; or, if it stands for words or terms,
        one row in `_WORDS`. `Site` alone has a row in both, because its path is words.
-    4. For a leaf of words, a row in three tables: `_WORDS_OF` of plan/synonyms.py, by which the rules of the
-       operator know a query; `_FORMS` of answer/needles.py, by which its words are marked in titles and
-       snippets; `_WORDS_OF` of serve/searching/nothing_found.py, for the advice where nothing is found. A row
-       may say that the leaf has no words.
+    4. For a leaf of words, a row in three tables: `_WORDS_OF` of plan/synonyms.py, by which synonyms and pins
+       know a query; `_FORMS` of answer/needles.py, by which its words are marked in titles and snippets;
+       `_WORDS_OF` of serve/searching/nothing_found.py, for the advice where nothing is found. A row may say
+       that the leaf has no words.
     5. plan/steps.py: a class for its step, only if none there will do. DocumentRanges does for every operator
        that selects documents by their doc ids: it needs a method beside `host_ranges` in
        evaluate/index_reader.py that finds them, and a line in open/searcher.py. A new class of step needs one
-       method and one row in `_OPERATORS` of each evaluator: evaluate/plain_evaluator.py and
+       method and one row in `_METHODS` of each evaluator: evaluate/plain_evaluator.py and
        evaluate/vector_evaluator.py.
     6. The help and the tests, as for a filter.
+
+An operator between two others, such as `a NEAR b`
+    1. query/tree.py: a class for its node, with `parts`, `with_parts` and `infix`, and its name in `Node`;
+       its spelling in `KEYWORDS`, from which the lexer, query/meant.py and `_BARE_WORD` take it, and beside
+       AND, OR and NOT at the head of query/lexer.py.
+    2. query/grammar.py: a rule in the docstring, and a method for it between the methods of the operators
+       that bind less and more (as `_both` is between `_either` and `_signed`). The method says what a denied
+       side means: NOT makes a `_Match` with `denied`, and only a `Not` may stand for "all other pages".
+       `_operand` and `query` name the operator in their messages.
+    3. plan/planner.py: a row in `_STEPS`; a step in plan/steps.py if none will do, as above. If words inside
+       the node shall have synonyms: `_runs` in plan/synonyms.py. Other code enters a node by its `parts`.
+    4. The help and the tests, as for a filter.
 """

@@ -1,1 +1,1 @@
-"""Which files of a store count?"""
+"""Which files are the crawl now? Snapshots, the journal of the open round, the lease."""

@@ -34,12 +34,8 @@ ROUNDS = "rounds"
 COPIES = "copies"
 LIVE = "live"
 
-DATA_KINDS = (
-    *(kinds.BLOCKS, kinds.CAPTURES, kinds.COMPOUND, kinds.DELETED, kinds.DICTIONARY, kinds.DOCS),
-    *(kinds.FRESH, kinds.GRAPH, kinds.GROUPS, kinds.HISTORY, kinds.HOSTS, kinds.LINKS, kinds.OUTCOMES),
-    *(kinds.PAGES, kinds.POSTINGS, kinds.PRIORS, kinds.PURGED, kinds.RANKS, ROUNDS, kinds.RULES),
-    *(kinds.SEGMENTS, kinds.SETTINGS, kinds.WEBDB),
-)
+# Every constant of kinds.py is the folder of a kind, and so is the journal.
+DATA_KINDS = tuple(sorted({ROUNDS, *(kind for name, kind in vars(kinds).items() if name.isupper())}))
 
 # `crawlctl gc` deletes nothing outside these folders: a bucket may also hold files of other programs.
 TOP_FOLDERS = (*DATA_KINDS, COPIES, LEASE, LIVE, PROBE, SNAPSHOTS)
@@ -63,7 +59,7 @@ def data_name(kind: str, partition: int, round_number: int, suffix: str = "") ->
     A MapFile is two files: take one name without a suffix and append /data and /index.
     """
     if kind not in DATA_KINDS:
-        raise ValueError(f"no kind of data is called {kind!r}; add it to DATA_KINDS")
+        raise ValueError(f"no kind of data is called {kind!r}; add it to state/kinds.py")
     return f"{kind}/{partition:05d}/{round_number:08d}-{os.urandom(8).hex()}{suffix}"
 
 

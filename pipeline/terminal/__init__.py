@@ -1,1 +1,1 @@
-"""What may a person be shown, and how wide is it?"""
+"""How are texts, numbers and tables written for a person at a terminal?"""

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 def host_of(url: str) -> str:
     """Return the host of a URL, with its port if it is not the default port."""
-    # URLs of a site come together, so parsing the origin is cached. In a URL that is not canonical the first
-    # slashes may lie elsewhere, and the text before them is no origin.
+    # URLs of a site come one after the other, so the parsed origin is cached. In a URL that is not canonical,
+    # the text before the third slash may be no origin; then the URL is made canonical first.
     try:
         return _host_of_origin(url[: url.find("/", 8) + 1])
     except UrlError:
@@ -49,7 +49,7 @@ def stable_hash(data: bytes | str) -> int:
 
 
 def stable_digest(data: bytes) -> bytes:
-    """Return the 8 bytes, big-endian, of `stable_hash`: faster where many go into an array."""
+    """Return the 8 bytes, big-endian, of `stable_hash`: faster if many hashes go into an array."""
     return blake2b(data).digest()[:8]
 
 

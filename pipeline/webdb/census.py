@@ -1,7 +1,7 @@
 """The counters of a WebDB part, which the manifest of its newest layer keeps.
 
-They are counted while rows of the part are written: either all rows, or only rows that differ from the part
-before.
+They are counted while the part is written: from all rows, or only from the rows that differ from those of the
+part before.
 
     fetched, gone, …                     number of entries by status
     hosts                                number of hosts
@@ -11,11 +11,12 @@ before.
 
 The driver plans a round with these counters, so that it does not have to read the WebDB. Every entry is in
 one range of due times, and a range begins and ends with the due time of an entry. So it is always known
-exactly whether any URL is due. How many are due is known exactly too, unless a range has begun and not ended.
+exactly whether any URL is due. The number of due URLs is exact too, unless the current time is inside a
+range.
 
-The first range ends when the part is written. The others get longer with the time from then: 15 minutes, 15
-more, 30 minutes, an hour, and so on up to two years. So a part has 19 ranges at most, which take less than
-700 bytes of a manifest. Parts of older releases have only the first two kinds of counters.
+The first range ends at the time when the part is written. The later ranges end 15 minutes, 30 minutes, an
+hour, two hours and so on after this time, up to two years. So a part has at most 19 ranges, which take less
+than 700 bytes of a manifest. Parts of older releases have only the first two kinds of counters.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class DueRange(NamedTuple):
         return self.first <= now < self.last
 
     def due(self, now: int) -> int:
-        """Return how many entries are due now, an estimate while the range is open: 0 only if none is due."""
+        """Return how many entries are due now; while the range is open it is an estimate, at least 1."""
         if not self.is_open(now):
             return self.entries if self.last <= now else 0
         share = (now - self.first) / (self.last - self.first)
@@ -168,8 +169,8 @@ class OldHosts(Protocol):
 class NextCensus:
     """Counts a part by its difference from the part before, whose counters are `before`.
 
-    Changed rows come in key order. `now` decides only how due times are divided into ranges. With the extract
-    of the part before, the entries that are kept need not be counted.
+    Changed rows come in key order. `now` decides only how due times are divided into ranges. If the extract
+    of the part before is given, unchanged entries need not be counted.
     """
 
     def __init__(
@@ -272,7 +273,7 @@ def _due_counters(ranges: Iterable[DueRange]) -> dict[str, int]:
 
 
 class _DueTimes:
-    """Ranges of due times; for each range the number of entries, the first time and the last."""
+    """Ranges of due times: for each range the number of entries, and their first and their last due time."""
 
     def __init__(self, now: int) -> None:
         import numpy as np
@@ -297,7 +298,7 @@ class _DueTimes:
 
     @property
     def bounds(self) -> list[int]:
-        """The last time of each range but the last."""
+        """The end of each range, except for the last range, which has no end."""
         found: list[int] = self._bounds.tolist()
         return found
 

@@ -1,8 +1,8 @@
 """The bytes of a packed WebDB entry: reads and patches single fields without decoding the entry.
 
-A value of the WebDB is a `WebEntry` as a msgpack array. Decoding one takes about a microsecond, and a pass
-over a part meets millions of entries that it only has to copy or to skip. All knowledge about the position of
-a field in the bytes is in this module. A usual entry, which nearly all are, begins like this:
+A value of the WebDB is a `WebEntry` as a msgpack array. Decoding an entry takes about a microsecond, and a
+pass over a part meets millions of entries that it only has to copy or to skip. Only this module knows where a
+field lies in the bytes. Nearly all entries are usual entries, which begin like this:
 
     byte  0        head of a msgpack array of 16 to 65,535 fields
     byte  1 to 2   number of fields: 24 today, fewer in older files

@@ -38,7 +38,11 @@ _HELD_BLOCKS = 32
 
 
 class WebDbPart:
-    """Reads a part; of each layer it keeps the index and the last block in which a key was looked up."""
+    """Reads a part.
+
+    It keeps the index of each layer, the block of each layer in which a key was looked up last, and the last
+    32 blocks that were asked for by their number.
+    """
 
     def __init__(self, store: Store, layers: Sequence[Layer]) -> None:
         self.name = _name(store, layers)  # used in error messages
@@ -59,7 +63,7 @@ class WebDbPart:
         return overlaid([layer.blocks() for layer in self._rows])
 
     def block(self, layer: int, number: int) -> Block:
-        """Return a block of a layer, both given by number; the last blocks are kept."""
+        """Return the block `number` of the layer `layer`; the last blocks are kept."""
         found = self._held.get((layer, number))
         if found is None:
             if len(self._held) >= _HELD_BLOCKS:
@@ -104,7 +108,7 @@ class WebDbPart:
 
 
 def _name(store: Store, layers: Sequence[Layer]) -> str:
-    """Return the name of the part's data file; of several, the name of their folder."""
+    """Return the name of the data file; if the part has several layers, the name of their folder."""
     if not layers:
         return WEBDB
     name = layers[0].data.name
@@ -219,7 +223,7 @@ def write_layer(
 ) -> Layer | None:
     """Write rows, given in key order, as a layer without counters; return None if there are no rows.
 
-    `extract` has taken all rows when the iteration over `blocks` ends; None: the layer gets no extract.
+    `extract` is filled while `blocks` is read. If it is None, the layer gets no extract.
     """
     rows = iter(blocks)
     first = next(rows, None)

@@ -24,7 +24,7 @@ from crawlctl.pipeline.fetch.pages.outcomes import has_content, outcome_of
 from crawlctl.pipeline.formats.web_dates import parse_lastmod
 from crawlctl.pipeline.http.exchange import Answer, Request, parse_headers, parse_retry_after
 from crawlctl.pipeline.http.redirects import checked_url, redirect_of
-from crawlctl.pipeline.imports.captures import Captures
+from crawlctl.pipeline.imports.answer_reader import AnswerReader
 from crawlctl.pipeline.robots.robots import Robots, robots_for_status
 from crawlctl.pipeline.scope.scope import Scope
 from crawlctl.pipeline.scope.url_budgets import UrlBudgets
@@ -223,7 +223,7 @@ class Pdf:
 
 def warc(data: bytes) -> None:
     """An archive."""
-    for answer, _ in Captures(Config()).answers(BytesSource(data)):
+    for answer, _ in AnswerReader(Config()).answers(BytesSource(data)):
         assert answer.url.isascii()
 
 

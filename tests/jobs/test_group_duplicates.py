@@ -9,10 +9,10 @@ import pytest
 
 from crawlctl.jobs.group_duplicates import DuplicateGrouper
 from crawlctl.pipeline.config.settings import RunnerSettings
+from crawlctl.pipeline.duplicates.grouping_due import is_grouping_due
 from crawlctl.pipeline.duplicates.order import (
     GroupOrder,
     PartitionFiles,
-    is_grouping_due,
     partition_lines,
 )
 from crawlctl.pipeline.errors import ConfigError
@@ -137,7 +137,7 @@ def test_a_run_groups_when_enough_documents_were_not_compared_or_the_ranks_are_n
     left = segments_of(index)[0]
     some = tuple(entry for entry in entries if entry.partition != left.partition)
     assert is_grouping_due(store, (*index, *some), 1.0), "a small index is grouped whenever it has changed"
-    monkeypatch.setattr("crawlctl.pipeline.duplicates.order.SMALL_INDEX", 0)
+    monkeypatch.setattr("crawlctl.pipeline.duplicates.grouping_due.SMALL_INDEX", 0)
     share = left.documents / len(TEXTS)
     assert is_grouping_due(store, (*index, *some), share)
     assert not is_grouping_due(store, (*index, *some), share + 0.01)

@@ -13,7 +13,7 @@ from crawlctl.pipeline.index.building.builder import RunBuilder
 from crawlctl.pipeline.index.merge.order import (
     IndexOrder,
     PartitionOrder,
-    plan_merge,
+    choose_partitions,
     with_index,
 )
 from crawlctl.pipeline.index.segment.dictionary import Dictionary
@@ -78,7 +78,7 @@ def store(tmp_path: Path) -> LocalStore:
 def merged(
     store: LocalStore, files: list[FileEntry], scratch: Path, runner: RunnerName, shards: int
 ) -> JobResult:
-    plan = plan_merge(files)
+    plan = choose_partitions(files)
     totals = totals_of(files)
     order = IndexOrder(
         store=store.uri,
@@ -122,12 +122,12 @@ def test_a_partition_that_has_not_changed_keeps_its_files(store: LocalStore, tmp
     done = merged(store, files, tmp_path, "inline", 1)
     entries = tuple(decode_lines((line for _, line in done.output), "the output"))
     files = list(with_index(files, range(PARTITIONS), entries))
-    assert plan_merge(files).partitions == ()
+    assert choose_partitions(files).partitions == ()
     changed = home("https://host0.example/new")
     run = [entry for entry in crawl(store, 2, ["https://host0.example/new"]) if entry.partition == changed]
     files += [entry for entry in run if entry.kind != "webdb"]
-    assert [part.partition for part in plan_merge(files).partitions] == [changed]
-    assert {entry.partition for entry in plan_merge(files).staying} == {*range(PARTITIONS)} - {changed}
+    assert [part.partition for part in choose_partitions(files).partitions] == [changed]
+    assert {entry.partition for entry in choose_partitions(files).staying} == {*range(PARTITIONS)} - {changed}
     done = merged(store, files, tmp_path, "inline", 1)
     entries = tuple(decode_lines((line for _, line in done.output), "the output"))
     assert {entry.partition for entry in entries if entry.kind == "segments"} == {changed}

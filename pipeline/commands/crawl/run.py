@@ -25,7 +25,7 @@ from crawlctl.pipeline.errors import CrawlctlError, SeedError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from crawlctl.pipeline.crawl.history.rank_due import RankMode
+    from crawlctl.pipeline.crawl.rank_due import RankMode
     from crawlctl.pipeline.crawl.reports.run_report import RunReport
 
 
@@ -117,8 +117,8 @@ def command(
     left, and what to type next.
 
     A flag for a setting of the crawl itself, such as --depth or --include, changes the crawl for good (see
-    `crawlctl config`). Exit codes: 0 success, 3 nothing could be fetched, 75 the store is in use by another
-    run, 130 stopped by Ctrl-C, 143 stopped by SIGTERM.
+    `crawlctl config`). Exit codes: 0 success, 3 pages were due but nothing was fetched, 75 the store is in
+    use by another run, 130 stopped by Ctrl-C, 143 stopped by SIGTERM.
 
     \b
     Example:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.settings import SiteRules
     from crawlctl.pipeline.crawl.reports.neighbours import Neighbours
-    from crawlctl.pipeline.crawl.reports.url_explanation import Explanation, RobotsVerdict, StandIn
+    from crawlctl.pipeline.crawl.reports.url_explanation import RobotsVerdict, StandIn, UrlExplanation
     from crawlctl.pipeline.politeness.host_state import HostState, KnownSitemaps
     from crawlctl.pipeline.rank.publish.rank_explanation import RankExplanation
     from crawlctl.pipeline.webdb.records import WebEntry
@@ -66,7 +66,7 @@ def command(session: Session, *, url: str, no_links: bool, as_json: bool) -> Non
         print_fields({**_lines(explanation, now, config.sites), **of_site, **_lines_of_rank(rank)})
 
 
-def _plain(explanation: Explanation) -> dict[str, Any]:
+def _plain(explanation: UrlExplanation) -> dict[str, Any]:
     """Return all facts about the URL, for JSON."""
     from msgspec.structs import asdict
 
@@ -128,7 +128,7 @@ def _plain_neighbours(neighbours: Neighbours) -> dict[str, Any]:
     }
 
 
-def _lines(explanation: Explanation, now: float, sites: Mapping[str, SiteRules]) -> dict[str, object]:
+def _lines(explanation: UrlExplanation, now: float, sites: Mapping[str, SiteRules]) -> dict[str, object]:
     """Return the fields to print, without empty ones."""
     host, entry = explanation.host, explanation.entry
     lines: dict[str, object] = {"url": explanation.url, "why": explanation.why}

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import Config, SiteRules
     from crawlctl.pipeline.crawl.listings.archive_search import ArchiveSearch
     from crawlctl.pipeline.crawl.listings.page_captures import ArchivedAnswer, PageArchive
-    from crawlctl.pipeline.crawl.reports.url_explanation import Explanation
+    from crawlctl.pipeline.crawl.reports.url_explanation import UrlExplanation
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
@@ -128,7 +128,7 @@ def command(
 def _archived(
     page: PageArchive,
     search: ArchiveSearch,
-    explanation: Explanation,
+    explanation: UrlExplanation,
     config: Config,
     *,
     at: str | None,
@@ -159,7 +159,7 @@ def _refuse_odd_options(forms: dict[str, bool], *, captures: bool, at: str | Non
 
 
 def _show_captures(
-    store: Store, snapshot: Snapshot, search: ArchiveSearch, explanation: Explanation, *, as_json: bool
+    store: Store, snapshot: Snapshot, search: ArchiveSearch, explanation: UrlExplanation, *, as_json: bool
 ) -> None:
     from crawlctl.pipeline.crawl.listings.page_captures import page_captures
     from crawlctl.pipeline.crawl.listings.stored_page import require_captures

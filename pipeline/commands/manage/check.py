@@ -211,9 +211,9 @@ def _losses(done: Repaired) -> Iterator[str]:
 
 def _tell_way_back(work: Work, damaged: DamagedSnapshot, *, as_json: bool) -> int:
     """Print which older snapshot is whole, if the current snapshot cannot be read."""
-    from crawlctl.pipeline.crawl.upkeep.checking import find_whole
+    from crawlctl.pipeline.crawl.upkeep.checking import newest_sound
 
-    whole = find_whole(work)
+    whole = newest_sound(work)
     remedy = "take it from a copy of the crawl: no older snapshot is whole"
     if whole is not None:
         remedy = (

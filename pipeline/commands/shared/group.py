@@ -99,8 +99,8 @@ def _print_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool
 def crawlctl(ctx: click.Context) -> None:
     """Crawl, index, rank and search a set of sites.
 
-    Exit codes: 0 success, 1 error, 2 wrong usage or settings, 3 nothing could be fetched, 75 the store is
-    in use, 130 stopped by Ctrl-C.
+    Exit codes: 0 success, 1 error, 2 wrong usage or settings, 3 pages were due but nothing was fetched, 75
+    the store is in use, 130 stopped by Ctrl-C.
 
     \b
     Example:

@@ -1,13 +1,13 @@
-"""The segments of a partition of a copy: shares of the segments of the source, with the same impacts.
+"""Makes the segments of a partition of a copy: from parts of the source segments, with the same impacts.
 
-A merge computes new impacts from the field lengths of today. A copy must not: its answers have to equal the
+A merge computes new impacts from the current field lengths. A copy must not: its answers must equal the
 answers of the source, to the last digit.
 
-A segment of the source gives the documents of the hosts that land in the partition. Dead documents are among
-them, since they count in the idf of terms. The largest segments of all source partitions make one new
-segment, the second largest ones the next. So there are as many segments as before, and each is as much larger
-than the next as a merge would leave it. No page is in a segment twice, since no two partitions have the same
-host.
+From each segment of the source come the documents of those hosts that belong to the new partition. Dead
+documents come too, since they count in the idf of terms. The largest segments of all source partitions
+together make the first new segment, the second largest segments the second, and so on. So a partition has as
+many segments as before, and their sizes differ as after a merge. No page is in a segment twice, since no host
+is in two partitions.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ if TYPE_CHECKING:
 
 
 class SegmentShare(NamedTuple):
-    """The hosts of a segment that land in the partition; for each its first ordinal and the one behind."""
+    """The hosts of a segment that belong to the partition; for each its range of ordinals [first, after)."""
 
     segment: Segment
     hosts: tuple[tuple[bytes, int, int], ...]
 
     @property
     def documents(self) -> int:
-        """The number of documents that land in the partition."""
+        """The number of documents of these hosts."""
         return sum(after - first for _, first, after in self.hosts)
 
     @property
@@ -62,7 +62,7 @@ class SegmentShare(NamedTuple):
 
 
 class MovedSegment(NamedTuple):
-    """A segment of the copy; for each segment it is made of, the new ordinals by the old ones, or -1."""
+    """A segment of the copy; `members` are its source segments, with the new ordinal (or -1) per old one."""
 
     name: str
     documents: int
@@ -74,7 +74,7 @@ class MovedSegment(NamedTuple):
 def move_segments(
     source: Store, destination: Store, share: Share, memory: int, averages: Sequence[float]
 ) -> Iterator[MovedSegment]:
-    """Write the segments of a partition; `averages` are the average field lengths of the index of today."""
+    """Write the segments of a partition; `averages` are the current average field lengths of the index."""
     segments = segments_of(share.files_of(SEGMENTS))
     shares = [_share_of(source, segment, share) for segment in segments]
     for group in plan_segments(shares, Limits.of_memory(memory, MAX_DOCUMENTS)):
@@ -149,7 +149,7 @@ class _KeptWords:
 def _numbered(
     shares: Sequence[SegmentShare],
 ) -> tuple[list[tuple[bytes, int]], list[Int32Array], int]:
-    """Return the hosts with their new first ordinals, the new ordinals per share, and their number."""
+    """Return the hosts with their new first ordinals, the new ordinals per share, and how many documents."""
     ordinals = [np.full(one.segment.documents, -1, np.int32) for one in shares]
     hosts: list[tuple[bytes, int]] = []
     documents = 0
@@ -163,9 +163,10 @@ def _numbered(
 
 
 def _averages(shares: Iterable[SegmentShare], now: Sequence[float]) -> list[float]:
-    """Return the averages that the impacts were computed with; if they differ, the furthest from today's.
+    """Return the average field lengths with which the impacts were computed.
 
-    So the new segment is rewritten as soon as one of its source segments would have been rewritten.
+    If they differ between the shares, the value that is furthest from the current one counts. So a merge
+    rewrites the new segment as soon as it would have rewritten one of the source segments.
     """
     found = zip(*(one.segment.averages for one in shares), strict=True)
     return [

@@ -1,4 +1,4 @@
-"""The work of a repartition task: makes one partition of a copy in another number of partitions."""
+"""The work of a repartition task: makes one partition of a copy that has another number of partitions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class PartitionCopier:
         self._order = order
 
     def partition(self, number: int) -> tuple[FileEntry, ...]:
-        """Return the files of a partition: from an earlier attempt that was finished, or new files."""
+        """Return the files of a partition: those of an earlier attempt if it has finished, else new files."""
         known = finished_partition(self._destination, self._order.snapshot, number)
         if known is not None:
             return known

@@ -16,7 +16,7 @@ import msgspec
 from crawlctl.pipeline.crawl.indexing import IndexStep, with_groups
 from crawlctl.pipeline.crawl.round_steps import merge_webdb
 from crawlctl.pipeline.crawl.work import Shown, run_by_order
-from crawlctl.pipeline.duplicates.order import are_grouped
+from crawlctl.pipeline.duplicates.grouping_due import are_grouped
 from crawlctl.pipeline.orders import encode_order
 from crawlctl.pipeline.scope.page_targets import hosts_of
 from crawlctl.pipeline.state.kinds import WEBDB

@@ -2,8 +2,8 @@
 
 Files of a snapshot never change, so a row is a new file. Sixteen files of about the same length are joined
 into one file: 16 files of 1 row into one file of 16 rows, 16 files of 16 rows into one of 256, and so on. So
-a snapshot has at most 15 files per power of 16 (60 files for 65,535 commits), and each row is rewritten only
-once per power.
+a snapshot has at most 15 files per power of 16 (60 files for 65,535 commits), and each row is written again
+only once per power.
 
 Each snapshot names all files of the history. So `crawlctl gc` deletes old snapshots but not the history, and
 a round that was killed and resumed has one row, because it has one commit.
@@ -51,7 +51,8 @@ def with_row(store: Store, files: Sequence[FileEntry], row: HistoryRow) -> tuple
 def _sound_tables(store: Store, entries: Iterable[FileEntry]) -> dict[str, list[HistoryRow]]:
     """Return the rows of each file that can be read, by its name.
 
-    A damaged file must not stop a crawl, nor prevent that other files are joined: it stays as it is.
+    A damaged file is left out and stays as it is: it must neither stop a crawl nor keep other files from
+    being joined.
     """
     sound: dict[str, list[HistoryRow]] = {}
     for entry in entries:

@@ -36,8 +36,8 @@ class StepCost(msgspec.Struct, frozen=True):
         return StepCost(round(self.seconds, 3), round(self.cpu, 3))
 
 
-class HistoryRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One commit: its cost, the results of the round if it ended one, and the size of the crawl after it."""
+class _Commit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A commit and its cost."""
 
     snapshot: Count
     committed: Moment
@@ -50,7 +50,10 @@ class HistoryRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     remark: str = ""  # why pages were ranked, or were not
     dollars: float | None = None  # estimated cost; only on EMR
 
-    # Of the round, including pages that stopped runs had saved for it.
+
+class _Round(_Commit, frozen=True, kw_only=True, omit_defaults=True):
+    """The results of the round, including pages that stopped runs had saved for it."""
+
     pages: PageCounts = PageCounts()
     failures: dict[str, int] = {}  # failed pages by cause
     requests: Count = 0  # all requests: for pages, robots.txt and sitemaps
@@ -59,7 +62,13 @@ class HistoryRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     latency: dict[int, int] = {}  # how many complete answers, by bucket of latency (fetch/save/latency.py)
     ended_by: tuple[str, ...] = ()  # the settings whose limit ended the round
 
-    # Of the crawl after the commit.
+
+class HistoryRow(_Round, frozen=True, kw_only=True, omit_defaults=True):
+    """One commit: its cost, the results of the round if it ended one, and the size of the crawl after it.
+
+    The table joins rows by these three classes: it adds results, and keeps the last sizes.
+    """
+
     urls: Count = 0
     hosts: Count = 0
     failing_hosts: Count = 0  # hosts that failed at their last request
@@ -73,6 +82,10 @@ class HistoryRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """The cost of all steps."""
         return sum(self.steps.values(), StepCost())
 
+
+# The names of the fields that say what a round did, and of those that say how large the crawl is afterwards.
+RESULTS = _Round.__struct_fields__[len(_Commit.__struct_fields__) :]
+SIZES = HistoryRow.__struct_fields__[len(_Round.__struct_fields__) :]
 
 _CRC = b',"crc":"'
 _encoder = msgspec.json.Encoder()

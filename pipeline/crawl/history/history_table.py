@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from crawlctl.pipeline.crawl.history.history_row import HistoryRow, StepCost
-from crawlctl.pipeline.crawl.reports.page_counts import PageCounts
+from crawlctl.pipeline.crawl.history.history_row import RESULTS, SIZES, HistoryRow, StepCost
 from crawlctl.pipeline.fetch.save.latency import percentile
 from crawlctl.pipeline.progress.figures import duration
 from crawlctl.pipeline.terminal.counted import counted, sized
@@ -27,6 +26,7 @@ _BY_HAND = ("check --repair", "config", "forget", "gc", "refresh", "rollback")  
 _IMPORT = "import-warc"
 _SUMS = ("all", "shown")  # the name of the line of sums: all, or shown if earlier lines are left out
 _STEPS = ("import", "fetch", "webdb", "index", "rank", "groups", "other")
+_LAST = ("left", "ended_by")  # results of which the sums show those of the last round
 _PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 _COST = "seconds in all and by step, CPU-seconds of all processes, bytes after the round"
 _SECONDS_SHOWN = 100.0  # longer times are shown as h:mm:ss
@@ -45,7 +45,7 @@ def history_lines(rows: Sequence[HistoryRow], room: int, last: int) -> Iterator[
     yield ""
     yield from wrapped(_COST, room)
     yield from table(list(_cost(names, shown)), room)
-    failed = sum((Counter(row.failures) for row in rounds), Counter[str]())
+    failed = Counter(total_of(rounds).failures) if rounds else Counter[str]()
     if failed:
         causes = ", ".join(f"{count:,} {cause}" for cause, count in failed.most_common())
         yield from ("", *wrapped(f"failed pages by cause: {causes}", room, "  "))
@@ -86,24 +86,27 @@ def by_round(rows: Sequence[HistoryRow]) -> list[HistoryRow]:
 
 def total_of(rows: Sequence[HistoryRow]) -> HistoryRow:
     """Return the sums of some rows, with the size of the crawl after the last row."""
-    latency: Counter[int] = Counter()
-    for row in rows:
-        latency.update(row.latency)
     bills = [row.dollars for row in rows if row.dollars is not None]
     return replace(
         _with_costs(rows[-1], rows[:-1]),
-        pages=sum((row.pages for row in rows), PageCounts()),
-        requests=sum(row.requests for row in rows),
-        received=sum(row.received for row in rows),
-        latency=dict(latency),
         dollars=sum(bills) if bills else None,
+        **{name: _sum([getattr(row, name) for row in rows]) for name in RESULTS if name not in _LAST},
     )
+
+
+def _sum(values: Sequence[Any]) -> Any:
+    """Return the sum of numbers or page counts; of dicts with counts, the sum for each key."""
+    if not isinstance(values[0], dict):
+        return sum(values[1:], start=values[0])
+    counts: Counter[Any] = Counter()
+    for value in values:
+        counts.update(value)
+    return dict(counts)
 
 
 def _followed(row: HistoryRow, by: HistoryRow) -> HistoryRow:
     """Return a row plus the costs of the following row, with the size of the crawl after that row."""
-    sizes = ("urls", "hosts", "failing_hosts", "documents", "terms", "stored", "index", "snapshot")
-    after = {name: getattr(by, name) for name in sizes}
+    after = {name: getattr(by, name) for name in (*SIZES, "snapshot")}
     bills = [one.dollars for one in (row, by) if one.dollars is not None]
     return replace(
         _with_costs(row, [by]), **after, dollars=sum(bills) if bills else None, remark=by.remark or row.remark

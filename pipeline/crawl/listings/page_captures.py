@@ -16,8 +16,8 @@ from crawlctl.pipeline.captures.capture_record import has_answer, joined, origin
 from crawlctl.pipeline.errors import CorruptFile, MissingFile, NothingMatched, StoreUnavailable, UrlError
 from crawlctl.pipeline.formats.warc.warc_reader import WarcReader, split_http
 from crawlctl.pipeline.http.exchange import parse_headers
+from crawlctl.pipeline.imports.answer_reader import record_time
 from crawlctl.pipeline.imports.archive_file import open_archive
-from crawlctl.pipeline.imports.captures import record_time
 from crawlctl.pipeline.imports.response_body import UnknownEncoding, plain_body
 from crawlctl.pipeline.terminal.utc import utc
 from crawlctl.pipeline.urls.canonical import canonical

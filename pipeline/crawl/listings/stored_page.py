@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.captures.capture_record import CaptureRecord
     from crawlctl.pipeline.crawl.listings.archive_search import ArchiveSearch
-    from crawlctl.pipeline.crawl.reports.url_explanation import Explanation
+    from crawlctl.pipeline.crawl.reports.url_explanation import UrlExplanation
     from crawlctl.pipeline.index.segment.stored_documents import DocRecord
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
 
 
-def stored_document(store: Store, snapshot: Snapshot, explanation: Explanation) -> DocRecord:
+def stored_document(store: Store, snapshot: Snapshot, explanation: UrlExplanation) -> DocRecord:
     """Return the indexed document of a URL; without one, an error says why and what to type."""
     files = [file for file in snapshot.files if file.partition == explanation.partition]
     is_live = explanation.entry is not None and explanation.entry.live
@@ -33,7 +33,10 @@ def stored_document(store: Store, snapshot: Snapshot, explanation: Explanation) 
 
 
 def require_captures(
-    captures: Sequence[CaptureRecord], search: ArchiveSearch, explanation: Explanation, at: str | None = None
+    captures: Sequence[CaptureRecord],
+    search: ArchiveSearch,
+    explanation: UrlExplanation,
+    at: str | None = None,
 ) -> None:
     """Raise an error if a URL has no captures; it says what was searched, and why there is none."""
     if captures:
@@ -51,7 +54,7 @@ def require_captures(
     )
 
 
-def _next_command(explanation: Explanation) -> str:
+def _next_command(explanation: UrlExplanation) -> str:
     """Return what to type when a page is not stored."""
     entry, url = explanation.entry, quote(explanation.url)
     if entry is None:

@@ -16,8 +16,8 @@ import msgspec
 from msgspec.structs import replace
 
 from crawlctl.pipeline.config.settings import RankSettings
-from crawlctl.pipeline.crawl.history.rank_due import RankChanges, judge, rank_changes
 from crawlctl.pipeline.crawl.live.live_lines import holder_line
+from crawlctl.pipeline.crawl.rank_due import RankChanges, judge, rank_changes
 from crawlctl.pipeline.crawl.reports.left_over import SHOWN, HostTrouble, trouble_of
 from crawlctl.pipeline.crawl.reports.run_report import OpenRound, open_round
 from crawlctl.pipeline.index.statistics import summary_of

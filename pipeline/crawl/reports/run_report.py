@@ -29,7 +29,7 @@ from crawlctl.pipeline.webdb.host_table import read_summaries
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from crawlctl.pipeline.crawl.history.rank_due import RankVerdict
+    from crawlctl.pipeline.crawl.rank_due import RankVerdict
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.run_goal import Goal
     from crawlctl.pipeline.store.base import Store

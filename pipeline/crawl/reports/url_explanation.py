@@ -56,7 +56,7 @@ class StandIn:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class UrlExplanation:
     """All facts that are known about a URL; `why` sums them up in a sentence."""
 
     url: str
@@ -72,7 +72,7 @@ class Explanation:
 
 def explain_url(
     store: Store, snapshot: Snapshot, config: Config, url: str, now: float, *, look_around: bool = False
-) -> Explanation:
+) -> UrlExplanation:
     """Explain a canonical URL; `look_around` also reads the entries of related URLs."""
     host = host_of(url)
     entry = lookup(store, snapshot, url)
@@ -90,7 +90,7 @@ def explain_url(
         why = f"imported from {archive_of(source)}; outside the scope, so it is not visited again"
     else:
         why = _why(entry, kept_out, robots, state, now, stand_in=stand_in)
-    return Explanation(
+    return UrlExplanation(
         url,
         partition_of(host, snapshot.partitions),
         why,

@@ -1,1 +1,1 @@
-"""How are crawls checked and repaired, and how is garbage deleted?"""
+"""What happens to a whole crawl when it is checked, repaired, purged or freed of garbage?"""

@@ -74,7 +74,7 @@ def check_records(store: Store, snapshot: Snapshot) -> Iterator[Finding]:
         yield Finding(name, LEASE, 0, "damaged", f"it is damaged: {err.reason}; {err.remedy}")
 
 
-def find_whole(work: Work) -> Snapshot | None:
+def newest_sound(work: Work) -> Snapshot | None:
     """Return the newest undamaged snapshot, to return to if the current snapshot is damaged."""
     for number in reversed(snapshot_numbers(work.store)):
         try:

@@ -1,4 +1,4 @@
-"""What a task does with each answer: robots.txt opens a host, sitemaps and pages are parsed."""
+"""AnswerHandler: what a task does with each answer: a robots.txt opens its host, pages are parsed."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ class AnswerHandler:
 
 
 def reply_of(answer: Answer) -> Reply:
-    """Return what an answer says about the state of its host."""
+    """Return the part of an answer from which the polite queue learns how its host is doing."""
     return Reply(
         host_status(answer),
         answer.seconds,

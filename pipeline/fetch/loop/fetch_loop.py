@@ -34,10 +34,11 @@ _PARSING_TICK = 0.005  # the same while the helper parses, because its results d
 _LAST_TICK = 0.1
 _LONGEST_HANDOUT = 1.0  # seconds; URLs that robots.txt forbids need no connection, and there may be very many
 # When only slow hosts are left:
-_SOON = 5.0  # seconds; neither an answer nor the end of a back-off is waited for if it is further away
-_LAST_ANSWERS = 7.0  # seconds; no answer is waited for longer
+_SOON = 5.0  # seconds; the task waits only for answers and ends of back-offs that are nearer than this
+_LAST_ANSWERS = 7.0  # seconds; the task waits no longer than this for any answer
 _LAST_PARSING = 2.0  # seconds to parse the last pages when the round is over; a kill follows after ten
-_KINDS = {Fate.FAILED: Kind.FAILED, Fate.EXCLUDED: Kind.EXCLUDED}  # the kinds of URLs that were not tried
+# the kinds of outcomes of URLs that were not tried
+_KINDS = {Fate.FAILED: Kind.FAILED, Fate.EXCLUDED: Kind.EXCLUDED}
 ENDED_BY = "ended by "  # the beginning of the counters of limits; the name of the setting follows
 
 
@@ -65,7 +66,7 @@ class FetchLoop:
         self._hosts = HostWatch(tools.queue)
 
     def parse_archived(self, visits: Iterable[Visit]) -> None:
-        """Have pages parsed that an earlier attempt has archived; call it before URLs are planned."""
+        """Parse the pages that an earlier attempt has archived; call this before URLs are planned."""
         for visit in visits:
             if self._is_over():
                 return
@@ -149,10 +150,9 @@ class FetchLoop:
     def _see_off(self) -> None:
         """Wait for the answers that should arrive within seconds, when the round ends early.
 
-        The request to a host should not be wasted when its answer is only seconds away. But the other tasks
-        wait meanwhile. So a transfer that needs longer is stopped, and its URL stays due. It gets enough time
-        in a round in which no other host has work, and in the last round of a run: such rounds do not end
-        early.
+        A request should not be wasted if its answer is only seconds away. But the other tasks wait meanwhile.
+        So a transfer that needs longer is stopped, and its URL stays due. It gets enough time in a round that
+        does not end early: the last round of a run, and a round in which no other host has work.
         """
         soon = self._tools.queue.answering(self._clock.now(), _SOON)
         end = time.monotonic() + _LAST_ANSWERS

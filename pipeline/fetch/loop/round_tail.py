@@ -4,8 +4,8 @@ A host with a long Crawl-delay, or with slow answers, can keep a task busy for a
 Meanwhile all newly found URLs wait for the next round. So a round ends when every task only waits, and at
 least one task has found URLs on hosts that it does not wait for. The pages of slow hosts stay due and are
 fetched in the next round. If there is nothing else to do, as when the crawl is one slow site, the round goes
-on. Tasks do not wait at all for hosts that fail: the back-off of these hosts goes on in the next round, in
-which other hosts are asked too.
+on. Tasks do not wait for hosts that fail. The back-off of these hosts continues in the next round, while
+other hosts are asked.
 
 Tasks share only the store. When a task waits or has ended, it writes a tail report to the journal of the
 round, which also says whether the task has found work for the next round (state/journal.py). A report is an
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
 _LOOK = 1.0  # seconds between two checks of the task itself
 _LISTING = 3.0  # seconds between two listings of the reports of other tasks
-_SHORT_REST = 3  # work that will be done within 1/3 of the tail wait is done, before the task reports
-_IDLE_SHARE = 10  # in its tail a task uses at most 1/10 of its connections: few machines have work left
+# A task whose remaining work takes at most 1/3 of the tail wait does not report: it finishes this work.
+_SHORT_REST = 3
+_IDLE_SHARE = 10  # a task is in its tail if it uses at most 1/10 of its connections
 
 
 def is_tail(rest: Rest, connections: int) -> bool:

@@ -97,7 +97,7 @@ class SoughtBlock:
             return self._values[row]
 
     def _cells(self, kind: Writable, streams: list[bytes], limit: int) -> tuple[Cells, int]:
-        """Inflate the keys or the values to at most `limit` bytes; return them and how much is left of it."""
+        """Inflate the keys or the values to at most `limit` bytes; return them and the rest of the limit."""
         lengths = self._layout.codec.decompress(streams[0], limit)
         limit -= len(lengths)
         body = self._layout.codec.decompress(streams[1], limit)

@@ -211,7 +211,7 @@ class MapFileReader:
         return value
 
     def _hold(self, entry: int, block: Block | SoughtBlock, counted: int = 0) -> None:
-        """Keep a block, of which `counted` bytes are counted: near keys are often looked up soon after."""
+        """Keep a block: near keys are often looked up soon. `counted` of its bytes are counted already."""
         if self._held_bytes + block.size - counted > HELD_BYTES:
             self._held, self._held_bytes, counted = {}, 0, 0
         self._held[entry] = block

@@ -221,7 +221,7 @@ class Column:
 
 
 class Cells:
-    """The keys or the values of a block, of which only those that are asked for are taken out."""
+    """The keys or the values of a block; each is cut out of the bytes only when it is asked for."""
 
     def __init__(self, writable: Writable, lengths: bytes, body: bytes, count: int) -> None:
         stored = Lengths(lengths)

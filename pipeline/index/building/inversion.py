@@ -283,7 +283,7 @@ def lists_of_postings(
 
 
 def _changes(keys: UInt64Array, bits: int) -> IndexArray:
-    """Return the index of each key that differs from the one before it above the lowest `bits` bits."""
+    """Return the indices of keys that differ from the key before them in more than the lowest `bits` bits."""
     different = np.ones(len(keys), np.bool_)
     np.greater_equal(keys[1:] ^ keys[:-1], np.uint64(1 << bits), out=different[1:])
     return np.flatnonzero(different)

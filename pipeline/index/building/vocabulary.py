@@ -2,12 +2,13 @@
 
 A term is the marked stem of a word in the language of its document (text/words/stems.py). Texts are cut into
 chunks at ASCII separators (text/words/token_arrays.py), and the chunks are numbered
-(arrays/string_numbers.py). Only a chunk that is new is cut into words; from then on its number leads to its
-terms. An identifier is one word; its parts (`parts_of` in text/words/tokens.py) are terms beside it, and so
-is a word without its accents (text/words/accents.py).
+(arrays/string_numbers.py). Only a new chunk is cut into words; later its number leads to its terms. An
+identifier is one word; its parts (`parts_of` in text/words/tokens.py) are terms beside it, and so is a word
+without its accents (text/words/accents.py).
 
-A word is also indexed as it is written, by its form (stems.py). Texts become numbers of forms, of which each
-leads to the number of its stem: so both cost four bytes a word, and a form costs no time until it is sorted.
+A word is also indexed as it is written, by its form (stems.py). A text becomes a sequence of numbers of
+forms, and the number of a form leads to the number of its stem. So form and stem together take four bytes per
+word, and forms take no time before they are sorted.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ class KeptFrontier(NamedTuple):
 
     @property
     def is_small(self) -> bool:
-        """Whether no page was left out of it, and its own pages and those found since are few."""
+        """Whether the frontier segment has all pages of the frontier, and these are few."""
         return self.source.documents < SMALL_FRONTIER and least_score(self.source.segment) < 0
 
     def may_stay(self, max_stale: float, language: str) -> bool:
@@ -159,7 +159,7 @@ def _packed_hashes(hashes: NDArray[np.unsignedinteger]) -> bytes:
 
 
 def least_score(segment: Segment) -> float:
-    """Return the lowest score of a page in a frontier segment, -1 if no page was left out of it."""
+    """Return the lowest score of a page in a frontier segment; -1 if the segment has all pages."""
     bits = segment.entries[COLUMNS].counters.get(_LEAST_SCORE)
     return -1.0 if bits is None else float(np.int64(bits).view(np.float64))
 

@@ -1,17 +1,18 @@
 """Decides which layers of the dictionary a merge writes again: a pure function of their sizes.
 
 The size of a layer is the number of terms of its live segments. The new layer has all segments that no layer
-covers yet. It takes in, the smallest first, each layer that is small, or that is at most `ratio` times as
-large as all that was taken before. So whenever a term is written again, its layer grows by the factor (1 +
-1/ratio) at least. A look-up asks every layer, so there must be few. With a ratio of r and n merges of equal
-size there are about log n / log r layers. So that there are about MAX_LAYERS layers, the ratio is the root of
-n of the degree MAX_LAYERS, where n is the size of the dictionary divided by the size of all new segments. A
-term is then written 6 times in 100 merges of equal size, 11 times in 1,000.
+covers yet. Then layers join it, the smallest first: each layer that is small, or at most `ratio` times as
+large as everything that has joined before. So when a term is written again, its new layer is at least (1 +
+1/ratio) times as large as its old layer. A look-up asks every layer, so there must be few layers. With a
+ratio of r, n merges of equal size leave about log n / log r layers. To get about MAX_LAYERS layers, the ratio
+is the root of n of the degree MAX_LAYERS, where n is the size of the dictionary divided by the size of all
+new segments. A term is then written 6 times in 100 merges of equal size, and 11 times in 1,000.
 
-A layer most of whose terms belong to segments that were merged away is written again in any case.
+A layer is always written again if most of its terms belong to segments that were merged away.
 
-The rule resembles that of segments (merge_policy.py). It is not the same function: MAX_LAYERS and SMALL_LAYER
-may take in a layer that the ratio would leave, and the ratio grows with the dictionary.
+The rule resembles the rule for segments (merge_policy.py), but is another function: because of MAX_LAYERS or
+SMALL_LAYER a layer may be written again that is too large for the ratio, and the ratio grows with the
+dictionary.
 """
 
 from __future__ import annotations

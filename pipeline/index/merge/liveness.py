@@ -1,9 +1,9 @@
 """Decides which documents of a partition are live.
 
 The pages of the WebDB are joined with their documents in runs and segments, in key order. Of each live page
-the newest document is kept, whichever run or segment has it; all other documents are dead. A document of a
-source that is merged goes into the new segment, with the next ordinal there. A document of a segment that
-stays is left where it is. All this takes some 20 bytes per document of the partition.
+the newest document is kept, whichever run or segment has it; all other documents are dead. If the run or
+segment of a kept document is merged, the document goes into the new segment, with the next ordinal there. If
+its segment stays, it stays there. This takes about 20 bytes of memory per document of the partition.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _state(key: bytes, entry: WebEntry) -> PageState | None:
 
 
 def checksum(anchors: Iterable[str]) -> int:
-    """Return a checksum that shows whether the anchors of a page have changed; 0 if it has none."""
+    """Return a checksum that shows whether the anchors of a page have changed; 0 if a page has no anchors."""
     return crc32("\n".join(anchors).encode("utf-8", "replace"))
 
 
@@ -94,7 +94,9 @@ class KeptSegment:
     def __init__(self, source: SegmentSource) -> None:
         self.source = source
         self._alive = np.zeros(source.documents, np.bool_)
-        self._other = np.zeros(source.documents, np.bool_)  # whose anchors are not those that were indexed
+        self._other = np.zeros(
+            source.documents, np.bool_
+        )  # documents with other anchors than the indexed ones
         self._anchors = source.column("anchors")
 
     def as_before(self, tombstones: Tombstones | None) -> None:
@@ -116,7 +118,7 @@ class KeptSegment:
         self._other[ordinals] = self._anchors[ordinals] != checksums
 
     def tombstones(self, missing: bytes = b"") -> Tombstones:
-        """Return the tombstones of all documents that were not taken."""
+        """Return the tombstones: the dead documents are those that were not taken."""
         dead, other = ~self._alive, self._other
         return Tombstones(
             self.source.name,
@@ -188,7 +190,8 @@ class Liveness:
         self._sources += [segment.source for segment in kept]
         self._priors = [_prior_array(priors.get(source.name)) for source in self._sources]
         self._prior_of_new = _low_prior([known for known in self._priors if known is not None])
-        # Of two documents of a page fetched in the same second the one indexed later is kept.
+        # If two documents of a page were fetched in the same second, the document that was indexed later is
+        # kept.
         self._by_age = sorted(range(len(self._sources)), key=lambda number: self._sources[number].age)
 
     def decide(self, pages: Iterable[PageState]) -> None:

@@ -1,14 +1,14 @@
 """Decides which segments are merged with new runs: a pure function of their sizes.
 
-Segments are taken in from the smallest on, while each has at most `ratio` times as many documents as all new
-runs and the segments taken before it together. So each segment that stays has more than `ratio` times the
-documents of the next smaller segment, and there are O(log n) segments. Whenever a document is written again,
-its segment grows by the factor (1 + 1/ratio) at least, so a document is written O(log n) times. A stale
-segment (partition.is_stale) is written again in any case. Limits keep a merge within its memory; beyond them
-segments just stay side by side.
+Segments join the merge one after the other, the smallest first, as long as the next segment has at most
+`ratio` times as many documents as the new runs and the joined segments together. So each segment that stays
+has more than `ratio` times as many documents as the next smaller segment, and there are O(log n) segments.
+When a document is written again, its new segment is at least (1 + 1/ratio) times as large as its old one, so
+a document is written O(log n) times. A stale segment (partition.is_stale) is always written again. Limits
+keep a merge within its memory; segments that would exceed them stay as they are.
 
-Four kinds of things are merged by size, each by a function of its own, because each also has a rule that the
-others must not have: segments have limits and may be stale; the number of layers of the dictionary has a
+Four kinds of files are merged by size, each by a function of its own, because each also has a rule that does
+not hold for the others: segments have limits and may be stale; the number of layers of the dictionary has a
 limit, because a look-up asks all layers (layer_policy.py); layers of the WebDB have an age, and only
 neighbours may be merged (webdb/layers/layer.py); tables of captures need no other rule
 (captures/capture_tiers.py).

@@ -1,8 +1,8 @@
-"""Writes a segment out of runs and older segments: for merges, and for copies in other partitions.
+"""Writes a new segment from runs and older segments: for a merge, or for a copy with other partitions.
 
-Records and links are copied as they are, block by block where all documents of a block stay. The two kinds of
-new segments differ in their words: a merge computes new impacts and indexes the current anchors
-(`MergedWords`), a copy keeps the old impacts and anchors (copies/repartition/moved_segments.py).
+Records and links are copied unchanged. A block of which all documents stay is copied as a whole. The segments
+of merges and of copies differ only in their words: a merge computes new impacts and indexes the current
+anchors (`MergedWords`), a copy keeps the old impacts and anchors (copies/repartition/moved_segments.py).
 """
 
 from __future__ import annotations
@@ -51,8 +51,10 @@ if TYPE_CHECKING:
 
     Members = Sequence[tuple[Source, Int32Array]]  # sources, with the new ordinal of each document or -1
 
-SLICE_POSITIONS = 600_000  # more do not fit the caches
-BYTES_OF_A_POSITION = 480  # of memory: a slice takes about a quarter of that while it is sorted and packed
+SLICE_POSITIONS = 600_000  # positions in a slice of terms; more positions do not fit into the caches
+# Bytes of the memory of a task per position. A slice uses about a quarter of it while it is sorted and
+# packed.
+BYTES_OF_A_POSITION = 480
 
 _LINKS_BLOCK_BYTES = 256 << 10
 _COPIED_AT_ONCE = 1 << 20
@@ -70,7 +72,7 @@ class SegmentContent:
 
 
 class SegmentWords(Protocol):
-    """Where the posting lists of a new segment come from, and the columns that go with them."""
+    """The source of the posting lists of a new segment, and of its columns."""
 
     def columns(self) -> Columns:
         """Return all columns by new ordinal, except for `rows`."""
@@ -111,7 +113,7 @@ def slice_positions(memory: int) -> int:
 
 
 def move_columns(members: Members, documents: int, names: Iterable[str]) -> Columns:
-    """Return columns of the sources by new ordinal."""
+    """Return these columns of the sources, in the order of the new ordinals."""
     columns: Columns = {name: np.zeros(documents, f"<u{WIDTHS[name]}") for name in names}
     for source, new in members:
         stay = np.flatnonzero(new >= 0)
@@ -163,9 +165,9 @@ class MergedWords:
 def _copy_docs(
     store: Store, name: str, partition: int, content: SegmentContent, titles: list[TitleEntry] | None = None
 ) -> tuple[UInt32Array, tuple[FileEntry, ...]]:
-    """Copy the records of the documents; return the row of each by ordinal, and the files.
+    """Copy the records of the documents; return the row of each document by its ordinal, and the files.
 
-    Their titles and headings are added to `titles`, which is what blocks are inflated for.
+    Titles and headings are added to `titles`, unless it is None. Only for them blocks are inflated.
     """
     rows = np.zeros(content.documents, np.uint32)
     docs_name = f"{name}/{DOCS_DATA}"
@@ -204,9 +206,9 @@ def _copy_links(store: Store, name: str, partition: int, members: Members) -> Fi
 
 
 def _copy_sketches(store: Store, name: str, partition: int, content: SegmentContent) -> FileEntry:
-    """Copy the sketches into the order of ordinals.
+    """Copy the sketches, and bring them into the order of the ordinals.
 
-    They come in another order, so a file on disk sorts them.
+    They are read in another order, so each is written to its place in a temporary file first.
     """
     with TemporaryFile() as file, store.write(f"{name}/{SKETCHES}") as sink, PageWriter(sink) as pages:
         file.truncate(content.documents * SKETCH_BYTES)
@@ -221,7 +223,10 @@ def _copy_sketches(store: Store, name: str, partition: int, content: SegmentCont
 def kept_values(
     members: Iterable[tuple[Values, Int32Array]],
 ) -> Iterator[tuple[Int32Array, list[bytes] | StoredBlock]]:
-    """Yield new ordinals and values of the documents that stay; `members` are values, and ordinals or -1."""
+    """Yield new ordinals and values of the documents that stay.
+
+    A member is the values of a source, and the new ordinal of each document of the source, or -1.
+    """
     for blocks, new in members:
         for old, values in blocks:
             ordinals = new[old]

@@ -58,16 +58,16 @@ class PartitionOrder(TaskOrder, frozen=True):
 
 
 @dataclass(frozen=True)
-class MergePlan:
+class ChosenPartitions:
     """The partitions that take part in a merge, and the segments of all other partitions."""
 
     partitions: tuple[PartitionOrder, ...]
     staying: tuple[FileEntry, ...]
 
 
-def plan_merge(
+def choose_partitions(
     entries: Iterable[FileEntry], *, everything: bool = False, also: Collection[int] = ()
-) -> MergePlan:
+) -> ChosenPartitions:
     """Plan a merge of the partitions with runs, or with pages that changed since; or of all partitions.
 
     The partitions in `also` take part in any case, unless they have no files.
@@ -85,7 +85,7 @@ def plan_merge(
         if entry.kind in RUN_KINDS or (entry.kind == WEBDB and round_of(entry.name) > since)
     }
     changed |= by_partition.keys() & set(also)
-    return MergePlan(
+    return ChosenPartitions(
         tuple(PartitionOrder(number, tuple(by_partition[number])) for number in sorted(changed)),
         tuple(entry for entry in files if entry.kind == SEGMENTS and entry.partition not in changed),
     )

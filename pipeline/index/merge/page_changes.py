@@ -21,15 +21,16 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.segment.tombstones import Tombstones
     from crawlctl.pipeline.webdb.part import WebDbPart
 
-MOST_AT_ONCE = 1 << 18  # pages held in memory, about 100 MB; if more are needed, all pages are read in a row
+# Pages held in memory, about 100 MB; if more pages are needed, all pages are read one after the other.
+MOST_AT_ONCE = 1 << 18
 
-_READ_ALL = 3  # looking up one page costs about as much as reading this many pages in a row
+_READ_ALL = 3  # looking up one page takes about as long as reading this number of pages one after the other
 
 
 class PageChanges(NamedTuple):
     """The pages of a partition that changed since the last merge, and a look-up of all other pages."""
 
-    pages: Mapping[bytes, PageState | None]  # by key, in key order; None for one that has no document
+    pages: Mapping[bytes, PageState | None]  # by key, in key order; None for a page that has no document
     find: Callable[[bytes], PageState | None]
     urls: int  # URLs of the partition
 
@@ -48,7 +49,7 @@ class PageChanges(NamedTuple):
 def changes_in(changed: WebDbPart, part: WebDbPart, urls: int) -> PageChanges | None:
     """Return the changes of a part with `urls` URLs; `changed` has the rows written since the last merge.
 
-    None means that it costs less to read all pages.
+    None means that reading all pages takes less time.
     """
     if not _are_few(sum(layer.rows for layer in changed.layers), urls):
         return None

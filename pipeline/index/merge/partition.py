@@ -1,7 +1,7 @@
 """Merges one partition: its runs and some of its segments become new segments.
 
-The result names all files that the index has of the partition afterwards: new segments, segments that stay
-and their tombstones, the frontier segment, and the priors. Runs are used up.
+The result lists all files of the index that the partition has afterwards: new segments, segments that stay,
+the tombstones of these, the frontier segment, and the priors. It lists no runs: all of them were merged.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ def merge_partition(
 ) -> MergedPartition:
     """Merge the runs and segments of a partition; `pages` are the pages of its WebDB part, in key order.
 
-    If it is known which pages have changed since the last merge, `pages` are only read if need be. The files
-    are the same.
+    `changes` are the pages that have changed since the last merge, if that is known. Then `pages` are read
+    only if they are needed. The result is the same with and without `changes`.
     """
     return _Merge(store, task, tuple(entries)).run(pages, changes)
 
@@ -117,7 +117,7 @@ class _Merge:
     def _decide_all(
         self, pages: Iterable[PageState], new: Sequence[NewSegment], kept: Sequence[KeptSegment]
     ) -> KeptFrontier | FrontierPages:
-        """Decide which documents live, and return the frontier, from all pages."""
+        """Decide from all pages which documents live, and return the frontier."""
         frontier = Frontier(self._task.frontier)
         Liveness(new, kept, self._priors).decide(frontier.sift(pages))
         found = frontier.found
@@ -130,7 +130,7 @@ class _Merge:
     def _decide_changed(
         self, changes: PageChanges, new: Sequence[NewSegment], kept: Sequence[KeptSegment]
     ) -> KeptFrontier | FrontierPages | None:
-        """Do the same from the changed pages; if all pages must be read, decide nothing and return None."""
+        """Do the same from the changed pages; if all pages must be read, return None and decide nothing."""
         if not all(one.tells_anchors for one in self._tombstones.values()):
             return None
         frontier = self._changed_frontier(changes)
@@ -145,7 +145,7 @@ class _Merge:
         return frontier
 
     def _changed_frontier(self, changes: PageChanges) -> KeptFrontier | FrontierPages | None:
-        """Return the frontier as the changed pages leave it, None if all pages must be read for it."""
+        """Return the frontier after the changes of pages; None if all pages must be read to know it."""
         found, segment = Frontier(self._task.frontier), self._frontier
         if segment is None:
             found.add(changes.states)
@@ -239,7 +239,7 @@ class _Merge:
 
 
 def is_stale(tombstones: Tombstones | None, limit: float) -> bool:
-    """Return whether too many documents of a segment are dead, or have other anchors than were indexed."""
+    """Return whether too many documents of a segment are dead, or have other anchors than the index has."""
     if tombstones is None:
         return False
     return tombstones.dead + tombstones.reanchored > limit * tombstones.documents

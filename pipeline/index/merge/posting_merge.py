@@ -1,9 +1,9 @@
 """Merges the posting lists of several sources into one segment, a slice of terms at a time.
 
-A slice has as many positions as the memory allows, or is one term. A posting becomes one 64-bit key that has,
-from the high bits down, its term, its document, and its index among the postings of the slice. Once keys are
-sorted, the positions follow them. A document comes from one source, and its anchors from another, so few
-postings of a term have the same document.
+A slice has as many positions as the memory allows, but at least one term. A posting becomes one 64-bit key:
+in its highest bits the term, then the document, then the index of the posting in the slice. The keys are
+sorted, and then the positions are brought into the same order. A document comes from one source and its
+anchors from another source, so few postings of a term have the same document.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _INDEX = np.uint64((1 << POSITION_BITS) - 1)
 class PostingSource(NamedTuple):
     """The posting lists of a run, a segment or anchors, and the new ordinals of its documents.
 
-    `ordinals` leads from the ordinals of the source to those of the new segment, -1 for a document that does
-    not go there. Without it the ordinals are those of the new segment already.
+    `ordinals` has the ordinal in the new segment for each ordinal of the source, -1 for a document that is
+    not in the new segment. If it is None, the source already has the ordinals of the new segment.
     """
 
     slices: Slices
@@ -51,7 +51,7 @@ class PostingSource(NamedTuple):
 
 
 def merge_postings(sources: Sequence[PostingSource], positions: int) -> Slices:
-    """Yield the terms that have documents left, in byte order, with their lists and, if kept, their ratings.
+    """Yield the terms that still have documents, in byte order, with their lists and, if kept, their ratings.
 
     `positions` is the number of positions of a slice. If several sources have postings of one term and
     document, the positions of the earlier source come first; so sources of anchors come last.

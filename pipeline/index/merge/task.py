@@ -44,7 +44,7 @@ def merge_ordered_partition(store: Store, order: IndexOrder, line: PartitionOrde
 
 
 def _changes(store: Store, order: IndexOrder, line: PartitionOrder) -> PageChanges | None:
-    """Return which pages have changed since the last merge, None if that is not known or not asked."""
+    """Return the pages that have changed since the last merge; None if they are not known or not needed."""
     part = part_in(store, line.files)
     if order.full or line.seen is None or part is None:
         return None
@@ -58,8 +58,8 @@ def write_ordered_shard(
 ) -> tuple[FileEntry, ...]:
     """Write a shard of the new layer of the dictionary.
 
-    The layer policy chooses its segments out of all segments: merged segments and segments that stay. There
-    is always a new layer, even if it is empty: its round says when the index was merged.
+    The layer policy chooses the segments of the new layer out of all segments, merged or not. There is always
+    a new layer, even if it is empty: the round in its name says when the index was merged last.
     """
     segments = {segment.name: segment for segment in segments_of((*order.staying, *merged))}
     if not segments:

@@ -117,7 +117,7 @@ class TitleTable:
             raise CorruptFile(name, 0, "the title table names a document that the segment does not have")
 
     def beginning_with(self, prefix: str) -> range:
-        """Return the entries whose words begin with a prefix, which is folded as they are."""
+        """Return the entries whose words begin with a prefix; the prefix must be folded like the words."""
         start = prefix.encode("utf-8", "replace")
         return range(self._keys.first_from(start), self._keys.first_from(start + b"\xff"))
 

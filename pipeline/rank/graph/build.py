@@ -5,11 +5,11 @@ of all hashes is divided into shards, as many as there are partitions.
 
     ask      partition p   reads its links, finds the targets that lie in p itself, and sends the hashes of
                            the others to the shards, each hash once
-    answer   shard s       looks the hashes up in the nodes of all partitions, of which it reads its range
+    answer   shard s       reads its range of the nodes of all partitions, and looks the hashes up there
     build    partition p   puts the answers in and writes the blocks
 
-So a target crosses the shuffle once per partition that links to it, in eight bytes within a packed list of
-targets, and never as a record of its own. The blocks of a partition are one file with the arrays
+So a target crosses the shuffle once per partition that links to it. It is eight bytes in a packed list of
+targets, not a record of its own. The blocks of a partition are one file with the arrays
 
     degrees     the number of links of each node that count
     rows.q, counts.q, sources.q     for each partition q that is linked to: the nodes of q that have links,

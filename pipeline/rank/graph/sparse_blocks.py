@@ -1,10 +1,11 @@
 """Links as a sparse matrix in blocks, and its product with a vector, in numpy alone.
 
-A block has the links from one range of nodes to another, by target: one row per node that is linked to, with
-the nodes that link to it. Nodes without links to them have no row, so that `np.add.reduceat` adds up each
-row. Cut into slices that stay in the cache this takes about twice the time of scipy's compiled product.
-Mixing (solve/anderson.py) and leaving out pages without links (solve/one_task.py) gain more than that. So
-scipy, which is as large as all other dependencies of crawlctl together, is not needed.
+A block holds the links from one range of nodes to another range, sorted by target: one row per target, with
+the nodes that link to it. A node to which no node links has no row, because `np.add.reduceat` cannot add up
+an empty row. If the blocks are cut into slices that stay in the cache, a product takes about twice the time
+of scipy's compiled product. Mixing (solve/anderson.py) and leaving out pages without links
+(solve/one_task.py) gain more than that. So scipy, which is as large as all other dependencies of crawlctl
+together, is not needed.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Numbers = NDArray[np.int64]
 
-SLICE_ARCS = 1 << 17  # 1 MB of values, which stay in the cache between the two passes over them
+SLICE_ARCS = 1 << 17  # links; 1 MB of values, which stay in the cache between the two passes over a slice
 
 
 class Block(NamedTuple):
@@ -40,7 +41,7 @@ class Block(NamedTuple):
         return np.diff(self.starts, append=len(self.sources))
 
     def slices(self) -> Iterator[Block]:
-        """Yield the block cut between rows into slices of about SLICE_ARCS links."""
+        """Yield the block in slices of whole rows, each with about SLICE_ARCS links."""
         if len(self.sources) <= SLICE_ARCS:
             yield self
             return
@@ -70,7 +71,7 @@ class Block(NamedTuple):
         return Block(self.rows[indices], starts_of(counts), self.sources[links])
 
     def find_rows(self, nodes: Numbers) -> tuple[Numbers, Numbers]:
-        """Return the indices of the rows of some nodes, and which of the nodes have rows."""
+        """Return the indices of the rows of these nodes, and the indices of those nodes that have a row."""
         if not len(self.rows):
             return self.rows, self.rows
         at = np.minimum(np.searchsorted(self.rows, nodes), len(self.rows) - 1)
@@ -78,14 +79,14 @@ class Block(NamedTuple):
         return at[which], which
 
     def without_sources(self, left_out: NDArray[np.bool_]) -> Block:
-        """Return the block, without weights and without the links from some nodes and rows that get empty."""
+        """Return the block without weights, without the links from some nodes, and without empty rows."""
         kept = ~left_out[self.sources]
         rows = np.repeat(np.arange(len(self.rows)), self.counts)[kept]
         starts = np.flatnonzero(np.diff(rows, prepend=-1))
         return Block(self.rows[rows[starts]], starts, self.sources[kept])
 
     def moved(self, rows: int | Numbers, sources: int | Numbers) -> Block:
-        """Return the block with new numbers of its nodes: by an offset, or by a table of old to new."""
+        """Return the block with renumbered nodes: an offset is added, or a table maps old numbers to new."""
         return self._replace(rows=_renumbered(self.rows, rows), sources=_renumbered(self.sources, sources))
 
 
@@ -94,14 +95,14 @@ def _renumbered(nodes: Numbers, numbers: int | Numbers) -> Numbers:
 
 
 def sums_at(indices: Numbers, values: Floats, count: int) -> Floats:
-    """Return the sum of the values at each index below `count`, added one after the other."""
-    # Without any values numpy returns integers.
+    """Return, for each index below `count`, the sum of the values with this index, added in their order."""
+    # If there are no values, numpy returns integers.
     return np.bincount(indices, weights=values, minlength=count).astype(np.float64, copy=False)
 
 
 def make_block(sources: NDArray[np.integer], targets: NDArray[np.integer]) -> Block:
     """Return the block of links between numbered nodes; a link that is given twice counts twice."""
-    # To sort pairs packed into one number is many times faster than a stable sort by target.
+    # Packing each pair into one number and sorting these is many times faster than a stable sort by target.
     packed = np.sort(targets.astype(np.uint64) << np.uint64(32) | sources.astype(np.uint64))
     ordered = (packed >> np.uint64(32)).astype(np.int64)
     starts = np.flatnonzero(np.diff(ordered, prepend=-1))
@@ -109,7 +110,7 @@ def make_block(sources: NDArray[np.integer], targets: NDArray[np.integer]) -> Bl
 
 
 def stacked(blocks: Sequence[Block]) -> Block:
-    """Return the rows of some blocks one after the other; for a product no node may have two of them."""
+    """Return the rows of some blocks one after the other; for a product no node may have two rows."""
     none = np.zeros(0, np.int64)
     counts = np.concatenate([none, *(block.counts for block in blocks)])
     return Block(
@@ -120,7 +121,7 @@ def stacked(blocks: Sequence[Block]) -> Block:
 
 
 def merged(blocks: Sequence[Block]) -> Block:
-    """Return the links of all blocks in one, in which each node has one row."""
+    """Return one block with the links of all blocks, in which each node has one row."""
     if len(blocks) == 1:
         return blocks[0]
     links = stacked(blocks)
@@ -128,7 +129,7 @@ def merged(blocks: Sequence[Block]) -> Block:
 
 
 class Product:
-    """Multiplies some blocks, as one matrix, with vectors; holds the blocks in slices."""
+    """Multiplies vectors by some blocks, which together are one matrix; it keeps the blocks in slices."""
 
     def __init__(self, blocks: list[Block]) -> None:
         self.arcs = sum(len(block.sources) for block in blocks)

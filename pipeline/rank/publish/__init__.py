@@ -1,1 +1,1 @@
-"""Where do the ranks go?"""
+"""How do the computed ranks become tables of pages and of hosts?"""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
 
-GIVERS = 5
+GIVERS = 5  # how many linking pages are named
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def _linking(graph: Graph, source: int, home: int, node: int) -> list[tuple[int,
 def _urls(
     store: Store, snapshot: Snapshot, graph: Graph, wanted: list[tuple[int, int]]
 ) -> dict[tuple[int, int], str]:
-    """Return the URLs of nodes, found by their hashes: the WebDB may have grown since they were numbered."""
+    """Return the URLs of nodes, found by their hashes: rows of the WebDB may have other numbers by now."""
     urls = dict.fromkeys(wanted, "a page that the WebDB has lost")
     for partition in {partition for partition, _ in wanted}:
         nodes = graph.nodes(partition)

@@ -1,1 +1,1 @@
-"""What is each page worth?"""
+"""How is PageRank computed, in one task or in many?"""

@@ -1,13 +1,14 @@
-"""Anderson mixing: combines the last vectors of an iteration into the next.
+"""Anderson mixing: combines the last vectors of an iteration into the next vector.
 
-The iteration then takes less than half the rounds.
+With mixing the iteration needs less than half as many rounds.
 
-In an iteration y → x the step f = x − y shows how far off y was. Mixing finds the combination of the last
-vectors, with coefficients that add up to 1, whose combined step is smallest, and continues from there. For a
-linear iteration this is equivalent to GMRES. Rounding errors, or the small number of remembered vectors, can
-spoil the mix; then the residual grows, and the solver continues from the plain vector. The coefficients
-depend on a small matrix of products, which is a sum over the nodes. So tasks on different machines can add up
-their products and agree on the coefficients.
+An iteration turns a vector y into a vector x. The step f = x − y shows how far y was from the solution.
+Mixing looks for coefficients, which add up to 1, with which the combined step of the last vectors is
+smallest. The iteration continues from the combined vector. For a linear iteration this is equivalent to
+GMRES. Rounding errors, or the small number of remembered vectors, can spoil the mix; then the residual grows,
+and the solver continues from the plain vector. The coefficients depend on a small matrix of products, each of
+which is a sum over all nodes. So tasks on different machines add up their products, and get the same
+coefficients.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 DEPTH = 5  # differences of steps that are remembered; more gain almost nothing
 SLOTS = DEPTH + 1  # vectors that are remembered
-RIDGE = 1e-12  # times the trace; keeps the coefficients small if steps hardly differ
+RIDGE = 1e-12  # × the trace is added to the diagonal: keeps the coefficients small if steps hardly differ
 WORSE = 2.0  # a residual that has grown by this factor means that mixing has failed
 
 
@@ -35,14 +36,14 @@ class Products(NamedTuple):
     last: Floats
 
     def __add__(self, other: tuple[object, ...]) -> Products:
-        """Return the products over the nodes of both."""
+        """Return the products over the nodes of both tasks."""
         if not isinstance(other, Products):
             return NotImplemented
         return Products(self.gram + other.gram, self.last + other.last)
 
 
 def products_of(steps: Sequence[Floats]) -> Products:
-    """Return the products of the last steps, oldest first, over all nodes or those of one task."""
+    """Return the products of the last steps (the oldest first), over all nodes or over those of one task."""
     differences = [after - before for before, after in pairwise(steps)]
     size = len(differences)
     gram, last = np.zeros((size, size)), np.zeros(size)
@@ -54,13 +55,13 @@ def products_of(steps: Sequence[Floats]) -> Products:
 
 
 def _dot(one: Floats, other: Floats) -> float:
-    # Not `one @ other`: the threads of BLAS wait for each other in busy loops, which takes more CPU time than
-    # the products themselves.
+    # `one @ other` would use BLAS. Its threads wait for each other in busy loops, which takes more CPU time
+    # than the products themselves.
     return float(np.einsum("i,i->", one, other))
 
 
 def coefficients(products: Products) -> Floats:
-    """Return the coefficients of the remembered vectors, oldest first; they add up to 1."""
+    """Return the coefficients of the remembered vectors, the oldest first; their sum is 1."""
     size = len(products.last)
     mixed = np.zeros(size + 1)
     mixed[-1] = 1.0

@@ -1,35 +1,39 @@
-"""PageRank in many tasks: block Jacobi with mixing; in each round every task sends one message to each other.
+"""PageRank in many tasks: block Jacobi with mixing. In a round each task sends a message to each other task.
 
-Each task solves for the ranks of its own nodes. It holds the links among them, and between them and its
-*halo*: some nodes of other tasks, whose ranks it computes too, for its own use only (halo.py).
+Each task computes the ranks of its own nodes. It holds the links between its own nodes, and the links between
+these and its *halo*. The halo is some nodes of other tasks, whose ranks the task computes too, for its own
+use only (halo.py).
 
-Of a task and a round we write
+For one task and one round we write
 
     y    the ranks that the round begins with
-    b    what the nodes get from outside in this round: the teleport, and what the nodes of other tasks give
-         to them by their links. It stays as it is during the round
+    b    the rank that the nodes get from outside: the teleport, and the rank that nodes of other tasks give
+         to them by their links. It does not change during the round
     x    the ranks that the round ends with
 
 A round has these steps:
 
-1. From the messages of the round before, the task computes y and b. Mostly y is a mix of the x of the last
-   rounds: their sum, with weights that make it better than the last x alone (anderson.py). The ranks of the
-   halo begin with the mix of the tasks that own its nodes.
-2. It makes SWEEPS sweeps x ← b + links(x), beginning with y. The first sweep alone gives the residual of y;
-   x − y is the step of the round.
-3. It sends to each other task what its x gives to the nodes there (sending.py), with the residual and the sum
-   of y, and the products of the last steps, from which all tasks compute the same weights.
+1. From the messages of the round before, the task computes y and b. In most rounds y is a mix of the x of the
+   last rounds: a weighted sum that is better than the last x alone (anderson.py). The nodes of the halo begin
+   with the mixed ranks of the tasks that own them.
+2. The task makes SWEEPS sweeps x ← b + links(x), beginning with x = y. The change by the first sweep is the
+   residual of y; x − y is the step of the round.
+3. The task sends to each other task the rank that its x gives to the nodes there (sending.py). The message
+   also has the residual and the sum of y, and the products of the last steps, from which all tasks compute
+   the same weights.
 
-The rank that nodes give to other nodes is linear in their own ranks. So a mix of ranks gives exactly the mix
-of what the single ranks have given: each task can mix what it has received, and no further message is needed.
+The rank that nodes give to other nodes is linear in their own ranks. So if a task mixes the numbers that it
+has received in the last rounds, the result is exactly what mixed ranks would have given. No further message
+is needed.
 
 The residuals of all tasks together bound the error of y (stop_rule.py).
 
-Mixing and the halo make most rounds worth several, but there is no proof that they always do. If the
-residual has doubled since the round before, mixing has failed: all tasks forget the earlier rounds and
-continue from the last x alone. A plain round does not mix, and leaves the ranks of the halo as they are. It
-multiplies the residual by the damping d at most, because what remains of it was multiplied by d at a link.
-So r plain rounds would leave dʳ of it. If the residual is more than FAR times that, the next round is plain.
+With mixing and the halo, most rounds bring as much as several rounds without them, but there is no proof that
+this is always so. If the residual has doubled since the round before, mixing has failed: all tasks forget the
+earlier rounds and continue from the last x alone. A plain round does not mix, and leaves the ranks of the
+halo as they are. It multiplies the residual by at most the damping d, because each link multiplies rank by d.
+So r plain rounds would leave at most dʳ of the first residual. If the residual is more than FAR × dʳ after r
+rounds, the next round is plain.
 
 The halo is used from the third round on. The first round has no messages yet, and the second is plain.
 """
@@ -52,8 +56,9 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.rank.solve.sending import Sending
     from crawlctl.pipeline.rank.solve.task_matrix import TaskMatrix
 
-SWEEPS = 10  # fewer take more rounds on webs with long chains of pages, more gain almost nothing
-FAR = 10.0  # times the residual that as many plain rounds would have left
+# With fewer sweeps, webs with long chains of pages need more rounds; more sweeps gain almost nothing.
+SWEEPS = 10
+FAR = 10.0  # times the residual that the same number of plain rounds would have left
 
 
 class Course(Enum):
@@ -69,7 +74,7 @@ class PastRound:
     """A past round of a task: its x, its step x − y, and the contributions of other tasks to it."""
 
     vector: Floats
-    step: Floats | None  # None after the first round, which begins without a y
+    step: Floats | None  # None after the first round, which has no y
     received: Floats
 
 
@@ -83,12 +88,13 @@ class Message:
     total: float  # the sum of y
     products: Products
     contribution: Contribution
-    layout: Layout | None = None  # in the first round, and in the first in which all know the halos
+    # Set in the first round, and in the first round in which all tasks know the halos.
+    layout: Layout | None = None
 
 
 @dataclass(frozen=True)
 class RoundSummary:
-    """The messages of a round added up; equal in every task, but for the contribution."""
+    """The sums over all messages of a round: the same in every task, except for the contribution."""
 
     residual: float
     drift: float
@@ -144,7 +150,7 @@ def first_round(matrix: TaskMatrix) -> RoundResult:
 
 def add_up(messages: Sequence[Message]) -> RoundSummary:
     """Add up the messages of a round."""
-    # Always in the same order, so that every task gets the same sums and takes the same decisions.
+    # In the order of senders, so that every task gets the same sums to the last bit, and decides the same.
     ordered = sorted(messages, key=lambda message: message.sender)
     products = ordered[0].products
     for message in ordered[1:]:

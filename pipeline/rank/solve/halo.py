@@ -1,14 +1,15 @@
 """The halo of a task: nodes of other tasks whose ranks it computes along with its own.
 
-Rank that circulates between two tasks, from a page to a page of the other task and back, advances by one task
-per round, however many sweeps each task makes. Many webs are full of such circles: two pages that name each
-other as translations, or a menu whose pages belong to two tasks. A task that also computes the page of the
-other task goes round the circle in its own sweeps. The ranks that it computes for its halo are used only for
-this; the published rank of a node comes from the task that owns it. In the literature this is the restricted
-additive Schwarz method with an overlap of 1.
+Rank may flow in a circle between two tasks: from a page to a page of the other task, and back. It then moves
+on by only one task per round, although each task makes many sweeps in a round. Many webs are full of such
+circles: two pages that name each other as translations, or a menu whose pages belong to two tasks. If a task
+also computes the page of the other task, the whole circle is part of its own sweeps. The ranks that a task
+computes for its halo are used only for this; the published rank of a node comes from the task that owns the
+node. In the literature this is the restricted additive Schwarz method with an overlap of 1.
 
-A node is the better for a halo, the more of its rank it gives to the task, and the more the task gives to it.
-The halo takes the best nodes, up to a share of the size of the task, so that it does not exceed the memory.
+A node of another task is the more useful in the halo, the more of its rank it gives to our task, and the more
+rank our task gives to it. The halo takes the most useful nodes, up to a share of the size of the task, so
+that it fits into the memory.
 """
 
 from __future__ import annotations
@@ -29,9 +30,11 @@ if TYPE_CHECKING:
 class Halo(NamedTuple):
     """Nodes of other tasks, in the order of the tasks and of their nodes."""
 
-    nodes: Numbers  # by the numbers that they have in their own task
-    starts: Numbers  # where the nodes of each task begin, and the end of the last
-    shares: Floats  # what each gives to each of its links: damping / number of links
+    nodes: Numbers  # the numbers that the nodes have in their own task
+    starts: Numbers  # the index of the first node of each task, and the end of the last task
+    shares: (
+        Floats  # the share of its rank that each node gives to each of its links: damping / number of links
+    )
     teleport: Floats
 
     def of(self, task: int) -> Numbers:
@@ -55,8 +58,8 @@ def no_halo(tasks: int) -> Halo:
 
 
 def choose_halo(neighbours: Iterable[Neighbour], shares: Floats, links: int, tasks: int) -> Halo:
-    """Return the halo of a task, by the shares of its nodes and the number of its links."""
-    # One neighbour after the other: all of their nodes together would not fit into the memory.
+    """Return the halo of a task; `shares` are those of its own nodes, `links` is the number of its links."""
+    # One neighbour after the other, because the nodes of all neighbours would not fit into the memory.
     found = [_Candidates.of(neighbour, shares) for neighbour in neighbours]
     columns = [np.concatenate([np.zeros(0), *some]) for some in zip(*found, strict=True)]
     task, node, worth, given, cost, share, teleport = columns or [np.zeros(0)] * len(_Candidates._fields)
@@ -73,7 +76,7 @@ class _Candidates(NamedTuple):
     task: Floats
     nodes: Floats
     worth: Floats
-    given: Floats  # the part of its rank that each gives to the task
+    given: Floats  # the share of its rank that each node gives to the task
     cost: Floats  # bytes of memory
     shares: Floats
     teleport: Floats

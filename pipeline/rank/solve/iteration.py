@@ -1,21 +1,21 @@
 """The rounds of an iteration in many tasks, with the state of each task kept in the store.
 
-A task reads its blocks, the files of the rounds that it remembers, and its messages; it writes one file per
-round, its state:
+A task reads its blocks, the files of the rounds that it remembers, and its messages. It writes one file per
+round, its state, with these arrays:
 
-    vector, step    of this round
-    received        what the messages of the round before contributed to its nodes and its halo
-    values, ranks   what this round contributes to the others: from these the messages can be sent again
+    vector, step    the x of this round, and its step
+    received        the numbers that the messages of the round before brought for its nodes and its halo
+    values, ranks   the numbers of this round for the other tasks: from them the messages can be sent again
 
-and, once each,
+It writes three more files, each only once, so that later rounds need not compute their content again:
 
-    halo            the nodes of its halo, in the first round
-    matrix          its links to and from the halo, and what it sends, in the second
-    layout          the meaning of the numbers in its messages, in the third
+    halo            in the first round: the nodes of its halo
+    matrix          in the second round: its links to and from the halo, and how it computes its messages
+    layout          in the third round: where it puts the numbers of the messages that it receives
 
-so that later rounds need not make them again. The facts in a state name these files and those of earlier
-rounds that still count. Nothing is ever overwritten. So an iteration can continue from the newest state of
-every task, which is in the manifest of the last finished job.
+The facts in a state name these files, and the states of those earlier rounds that are still needed. No file
+is ever overwritten. So an iteration can continue from the newest state of every task, which the manifest of
+the last finished job names.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _write_solution(
     store: Store, order: IterateOrder, vector: Floats, *, task: int, teleport: int, rounds: int, error: float
 ) -> FileEntry:
     first, end = order.tasks[task]
-    vector = np.maximum(vector, 0)  # mixing can leave negative ranks; 0 is nearer to the solution
+    vector = np.maximum(vector, 0)  # mixing can make a rank negative; then 0 is nearer to the solution
     return write_arrays(
         store,
         {"vector": vector},
@@ -209,7 +209,7 @@ class TaskSolver:
         )
 
     def _neighbours(self) -> Iterator[Neighbour]:
-        """Yield the other tasks, one after the other: only the blocks of one are in memory at a time."""
+        """Yield the other tasks; only the blocks of one task are in memory at a time."""
         for task, partitions in enumerate(self.order.tasks):
             if task != self.number:
                 nodes = TaskNodes(self._graph, partitions)
@@ -248,7 +248,7 @@ class TaskSolver:
         )
 
     def _remembered(self, facts: StateFacts, own: FileEntry) -> list[PastRound]:
-        """Return the remembered rounds; what a round received is in the state of the round after it."""
+        """Return the remembered rounds; the numbers that a round received are in the state after its own."""
         files = [ArrayFile(self.store, entry) for entry in (*facts.window, own)]
         return [
             PastRound(file.read("vector"), file.read("step"), after.read("received"))
@@ -319,7 +319,7 @@ class TaskSolver:
 
 
 def state_files(store: Store, message: bytes) -> tuple[FileEntry, ...]:
-    """Return the files that a task continues from, by its message to itself; none for other messages."""
+    """Return the files from which a task continues; they follow from its message to itself."""
     state = decode_message(message).state
     if state is None:
         return ()

@@ -48,7 +48,7 @@ def read_layout(store: Store, entry: FileEntry) -> Layout:
 def write_matrix(
     store: Store, matrix: TaskMatrix, sending: Sending, *, partition: int, round_number: int
 ) -> FileEntry:
-    """Write the matrix of a task, but for the links among its own nodes, which are in the graph."""
+    """Write the matrix of a task, without the links between its own nodes, which the graph has."""
     arrays = {name: getattr(matrix, name) for name in _FLOATS}
     arrays |= {name: getattr(sending, name) for name in _OF_SENDING}
     for name, block in (("to", matrix.to_halo), ("from", matrix.from_halo), ("sums", sending.sums)):

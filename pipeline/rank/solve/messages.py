@@ -1,4 +1,4 @@
-"""The messages between the tasks of an iteration as bytes, in which they cross the shuffle."""
+"""The messages between the tasks of an iteration, packed into bytes for the shuffle."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _INTEGERS, _FLOATS = "<u4", "<f8"
 class PackedMessage(msgspec.Struct, frozen=True, array_like=True):
     """A message of a round with its arrays as bytes.
 
-    The messages of the first round name the file with the halo of the sender. The message of a task to itself
-    names its state.
+    In the first round `halo` names the file with the halo of the sender. In the message of a task to itself
+    `state` names its state.
     """
 
     sender: int

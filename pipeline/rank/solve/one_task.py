@@ -1,10 +1,10 @@
 """PageRank in one task: the whole matrix in memory.
 
-With d the damping, M the links (one column per page, which adds up to 1, or to 0 for a page without links)
-and v the teleport, we solve (I − dM)y = v and publish y/‖y‖₁. That is exactly the PageRank in which pages
-without links pass their rank on like the teleport, but their rank need not be gathered in every step. Since
-such pages give nothing back, the iteration runs over the other pages alone, and one product at the end gives
-theirs.
+Let d be the damping, v the teleport, and M the links: a matrix with one column per page. The column of a page
+adds up to 1, or to 0 if the page has no links. We solve (I − dM)y = v and publish y/‖y‖₁. This is exactly the
+PageRank in which pages without links pass their rank on like the teleport, but their rank need not be
+collected in every step. Since pages without links give no rank to others, the iteration leaves them out, and
+one product at the end computes their ranks.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.rank.graph.sparse_blocks import Block, Floats
 
-SWEEPS = 5  # between two mixings; a mixing costs about as much as a sweep
+SWEEPS = 5  # sweeps between two mixings; a mixing takes about as long as a sweep
 LIMIT = 20_000  # sweeps; even with a damping of .99 a plain iteration needs fewer
 
 
 class Solution(NamedTuple):
-    """The vector y, not scaled, the bound of the error of y/‖y‖₁ in L1, and the number of sweeps."""
+    """The vector y (not scaled), a bound of the error of y/‖y‖₁ in L1, and the number of sweeps."""
 
     vector: Floats
     error: float
@@ -78,7 +78,7 @@ class Matrix:
     def _iterate(
         self, teleport: Floats, scale: Floats, rule: StopRule, start: Floats
     ) -> tuple[Floats, float, int]:
-        """Return the vector of the nodes with links, how far a step would move it, and the sweeps."""
+        """Return the vector of the nodes with links, how far a step would move it, and the sweeps it took."""
         elsewhere = 1 - float(teleport.sum())
         current, plain = start, start
         vectors: list[Floats] = []

@@ -1,13 +1,15 @@
-"""What a task sends to each other task in a round, and where the receiver puts it.
+"""Sending: the numbers that a task sends to each other task in a round, and where the receiver puts them.
 
-A task computes its own nodes and the nodes of its halo (halo.py). From each other task it needs
+A task (the receiver) computes the ranks of its own nodes and of the nodes of its halo (halo.py). So from each
+other task (the sender) it needs
 
-    values   for its own nodes, what they receive from the nodes of the other task, without those in the halo;
-             for all nodes of its halo, what they receive from the nodes of the other task
-    ranks    of those nodes of its halo that belong to the other task; a round begins with them
+    values   1. for each of its own nodes: the rank that flows to it from the nodes of the sender, without
+                those nodes of the sender that are in the halo
+             2. for each node of its halo: the rank that flows to it from all nodes of the sender
+    ranks    of those nodes of its halo that belong to the sender; the round begins with these ranks
 
-All of these are linear in the rank vector of the sender. The receiver does not know the links between nodes
-of its halo: the rank that these links carry is in the values.
+All these numbers are linear in the rank vector of the sender. The receiver does not know the links between
+nodes of its halo: the rank that flows along these links is in the values.
 """
 
 from __future__ import annotations
@@ -33,23 +35,24 @@ _NONE = np.zeros(0, np.int64)
 
 
 class Layout(NamedTuple):
-    """The meaning of the numbers from one task to another, or from all; it stays the same in all rounds.
+    """Where the receiver puts the numbers of one sender, or of all senders; it is the same in all rounds.
 
-    Both are indices of what the task has received: for its own nodes, for its halo, the ranks of the halo.
+    `rows` and `places` are indices of one vector of received numbers. It has three sections: values for the
+    own nodes, values for the nodes of the halo, ranks of the nodes of the halo.
     """
 
-    rows: Numbers  # where each value is added
-    places: Numbers  # where each rank is put
+    rows: Numbers  # the index to which each value is added
+    places: Numbers  # the index at which each rank is put
 
     def received(self, contribution: Contribution, size: int) -> Floats:
-        """Return what a task has received by the messages of a round."""
+        """Return the vector of received numbers, from the messages of a round."""
         received = sums_at(self.rows, contribution.values, size)
         received[self.places] = contribution.ranks
         return received
 
 
 class Contribution(NamedTuple):
-    """The contribution of the rank vector of a task to another task, or to all other tasks, end to end."""
+    """The numbers that one task sends to another task, or those for all other tasks end to end."""
 
     values: Floats
     ranks: Floats
@@ -57,22 +60,22 @@ class Contribution(NamedTuple):
 
 @dataclass(frozen=True)
 class Sending:
-    """How a task computes what it sends, and how that is divided among the tasks."""
+    """How a task computes the numbers that it sends, and how these are divided among the receivers."""
 
-    sums: Block  # one row per sum, numbered through, of the links that it adds up
-    picked: Numbers  # the sum that each value is
-    seen: Numbers  # the node that each rank is of
-    rows: Numbers  # the rows of all layouts, end to end
-    places: Numbers
+    sums: Block  # one row per sum to compute, with the links that the sum adds up; rows are numbered from 0
+    picked: Numbers  # for each value, the row of its sum
+    seen: Numbers  # for each rank, the node that has this rank
+    rows: Numbers  # `rows` of the layouts of all receivers, end to end
+    places: Numbers  # `places` of the layouts of all receivers, end to end
     values_each: Numbers  # how many values each task receives
-    ranks_each: Numbers
+    ranks_each: Numbers  # how many ranks each task receives
 
     @cached_property
     def _product(self) -> Product:
         return Product([self.sums])
 
     def contribution(self, vector: Floats, shares: Floats) -> Contribution:
-        """Return what a vector contributes to all other tasks."""
+        """Return the numbers for all other tasks; a link of a node carries its share of the node's rank."""
         sums = np.zeros(len(self.sums.rows))
         self._product.add_to(sums, shares * vector)
         return Contribution(sums[self.picked], vector[self.seen])
@@ -84,14 +87,14 @@ class Sending:
 
 
 def divided(items: NDArray[Any], each: NDArray[np.integer]) -> list[NDArray[Any]]:
-    """Return what belongs to each task, in the order of tasks."""
+    """Return the items of each task, in the order of tasks; `each` says how many items a task has."""
     return np.split(items, np.cumsum(each)[:-1])
 
 
 def make_sending(
     number: int, blocks: Sequence[Block], sizes: Sequence[int], halos: Sequence[Halo]
 ) -> Sending:
-    """Return how the task `number` sends, by its links to the nodes of each task and the halos of all."""
+    """Return the Sending of the task `number`; `blocks` are its links to the nodes of each task."""
     maker = _Maker(number, blocks, sizes)
     for receiver, halo in enumerate(halos):
         maker.add(receiver, halo)
@@ -99,21 +102,26 @@ def make_sending(
 
 
 class _Maker:
-    """Gathers the sums that are sent, receiver by receiver; those for halos are the same for all of them."""
+    """Collects the sums to compute, one receiver after the other.
+
+    The sum for a node of a halo is the same for all receivers, so it is computed once.
+    """
 
     def __init__(self, number: int, blocks: Sequence[Block], sizes: Sequence[int]) -> None:
         self._number, self._blocks, self._sizes = number, blocks, sizes
-        self._firsts = starts_of(np.array(sizes))  # of each task, where the nodes of all are numbered through
+        # The number of the first node of each task, if the nodes of all tasks are numbered in one order.
+        self._firsts = starts_of(np.array(sizes))
         moved = [block.moved(first, 0) for block, first in zip(blocks, self._firsts.tolist(), strict=True)]
-        self._whole = stacked(moved)  # what all our nodes together give to each node
-        self._parts: list[Block] = []  # what some of them give
+        self._whole = stacked(moved)  # for each node of any task, our links to it
+        # For each receiver, our links to its own nodes, without those of our nodes that are in its halo.
+        self._parts: list[Block] = []
         self._part_rows = 0
         self._picked, self._rows = [_NONE], [_NONE]
         self._seen, self._places = [_NONE], [_NONE]
         self._each: list[tuple[int, int]] = []
 
     def add(self, receiver: int, halo: Halo) -> None:
-        """Add what a task receives: for its nodes, for its halo, and the ranks of the nodes that it sees."""
+        """Add a receiver: values for its own nodes and its halo, and the ranks of our nodes in its halo."""
         if receiver == self._number:
             self._each.append((0, 0))
             return
@@ -137,12 +145,12 @@ class _Maker:
     def _add_for_halo(self, receiver: int, halo: Halo) -> int:
         owners = np.repeat(np.arange(len(self._sizes)), np.diff(halo.starts))
         at, which = self._whole.find_rows(self._firsts[owners] + halo.nodes)
-        self._picked.append(-1 - at)  # of the whole sums, until the number of the other sums is known
+        self._picked.append(-1 - at)  # negative: a row of `_whole`; `made` replaces it by the final row
         self._rows.append(self._sizes[receiver] + which)
         return len(at)
 
     def made(self) -> Sending:
-        """Return how the task sends."""
+        """Return the Sending, after all receivers were added."""
         picked = np.concatenate(self._picked)
         of_whole = picked < 0
         used, again = np.unique(-1 - picked[of_whole], return_inverse=True)

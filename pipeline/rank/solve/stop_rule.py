@@ -1,18 +1,18 @@
 """The stop rule of PageRank: when a vector is good enough, in one task and in many.
 
 We solve (I − dM)y = v, with d the damping, M the links and v the teleport (one_task.py), and publish y/‖y‖₁.
-The error of that is bounded, not guessed. Let x be any vector, r = v + dMx − x its residual, and p = x/‖x‖₁
-the same vector scaled to a sum of 1. One step of PageRank changes p by (r − v Σr)/‖x‖₁. (In such a step pages
-without links pass their rank on like the teleport.) It also multiplies the distance between any two vectors
-of sum 1 by d at most. So the distance to the solution p* is
+The error of the published vector is bounded, not guessed. Let x be any vector, r = v + dMx − x its residual,
+and p = x/‖x‖₁ the same vector scaled to a sum of 1. One step of PageRank changes p by (r − v Σr)/‖x‖₁. (In
+such a step pages without links pass their rank on like the teleport.) A step also multiplies the distance
+between any two vectors of sum 1 by at most d. So the distance to the solution p* is
 
     ‖p* − p‖₁ ≤ moved / ((1 − d) total)     with moved = ‖r − v Σr‖₁ and total = ‖x‖₁
 
 The iteration stops when this bound is at most the tolerance (setting rank.tolerance). One task computes
-`moved` as it is. Many tasks, which know their shares of r only, use the larger ‖r‖₁ + |Σr|.
+`moved` by this formula. Of many tasks each knows only its part of r; they use the larger number ‖r‖₁ + |Σr|.
 
-Iterations that never get there end with an error: after LIMIT sweeps in one task (one_task.py), after
-MOST_JOBS jobs in many (crawl/ranking.py).
+An iteration that never meets the rule ends with an error: after LIMIT sweeps in one task (one_task.py), or
+after MOST_JOBS jobs in many tasks (crawl/ranking.py).
 """
 
 from __future__ import annotations

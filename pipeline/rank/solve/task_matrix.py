@@ -1,4 +1,4 @@
-"""The matrix of one task among many: the links among its own nodes and between them and its halo."""
+"""TaskMatrix: the links between the own nodes of one task, and between these and the nodes of its halo."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TaskMatrix:
-    """The nodes of one task, then those of its halo, and the links among them."""
+    """The own nodes of one task, followed by the nodes of its halo, and the links between them."""
 
     nodes: int  # the number of nodes of the task itself
     shares: Floats  # damping / number of links, 0 without links
@@ -30,12 +30,12 @@ class TaskMatrix:
 
     @property
     def own_shares(self) -> Floats:
-        """What each node of the task itself gives to each of its links."""
+        """The share of its rank that each own node gives to each of its links."""
         return self.shares[: self.nodes]
 
     @property
     def received_size(self) -> int:
-        """How many numbers the task receives in a round, when those for the same node are added up."""
+        """The length of the vector of received numbers (sending.Layout)."""
         return 2 * len(self.shares) - self.nodes
 
     @cached_property
@@ -59,7 +59,7 @@ class TaskMatrix:
 def make_task_matrix(
     own: Sequence[Block], shares: Floats, teleport: Floats, halo: Halo, links: Iterable[tuple[Block, Block]]
 ) -> TaskMatrix:
-    """Return the matrix of a task; `links` are those to the nodes of each task, and from these nodes."""
+    """Return the matrix of a task; `links` are, for each task, our links to its nodes and theirs to ours."""
     nodes, to_halo, sources, targets = len(shares), [], [], []
     for task, (outgoing, incoming) in enumerate(links):
         mine, first = halo.of(task), nodes + int(halo.starts[task])

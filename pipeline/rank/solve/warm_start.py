@@ -1,8 +1,8 @@
 """Warm start: the ranks of the last ranking, from which an iteration begins.
 
-They are read by the stable hashes of URLs, since nodes have other numbers in each graph. A URL that is new
-begins with its teleport. A start decides only how many sweeps are needed: the stop rule bounds the error of
-the published ranks in the same way (stop_rule.py).
+Nodes have other numbers in each graph, so the last rank of a node is found by the stable hash of its URL. A
+new URL begins with its teleport. The start decides only how many sweeps are needed. It does not change how
+exact the published ranks are: the stop rule is the same (stop_rule.py).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LAST = ("ranks", "scores")
 
 
 def last_solution(store: Store, order: IterateOrder, nodes: TaskNodes, teleport: int) -> Floats | None:
-    """Return the last ranks of the nodes of a task, 0 for new nodes; None if a teleport has no last ranks."""
+    """Return the last ranks of the nodes of a task, 0 for new nodes; None if there are no last ranks."""
     if teleport >= len(LAST):
         return None
     before = {entry.partition: entry for entry in order.last_ranks}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.query.tree import Node, Query
 
 
-class Page(msgspec.Struct, frozen=True):
+class AnswerPage(msgspec.Struct, frozen=True):
     """A page that was found, as it is shown; times are whole UTC seconds, 0 means unknown."""
 
     number: int  # from 1, in the whole answer
@@ -46,7 +46,7 @@ class Answer(msgspec.Struct, frozen=True):
     query: str
     total: int
     partial: int
-    pages: tuple[Page, ...]
+    pages: tuple[AnswerPage, ...]
     notices: tuple[str, ...]
     suggestions: dict[str, str]  # better spellings of words of the query that no page, or nearly no page, has
     facets: tuple[Facet, ...] = ()
@@ -73,8 +73,8 @@ def answer(searcher: Searcher, query: Query, options: SearchOptions = DEFAULT_OP
     )
 
 
-def _page(hit: Hit, tree: Node, number: int) -> Page:
-    return Page(
+def _page(hit: Hit, tree: Node, number: int) -> AnswerPage:
+    return AnswerPage(
         number,
         hit.url,
         marked_title(hit.title, tree, hit.language),

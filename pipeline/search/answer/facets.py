@@ -1,9 +1,9 @@
 """Facets: how many of the pages that match are of each site, language, type, year and value of a field.
 
-Sites, languages and years are columns: counting takes time with the number of matches. Types and fields are
-keywords: their posting lists are intersected with the matches, the longest list first. This ends when no
-remaining list can have one of the greatest counts. So only a few lists are read, even where a field has many
-values.
+Sites, languages and years are columns: the time to count them grows with the number of matches. Types and
+fields are keywords: their posting lists are intersected with the matches, the longest list first, until no
+remaining list is long enough for one of the greatest counts. So only a few lists are read, even if a field
+has many values.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class _Facets:
                 yield facet if is_whole else Facet(facet.name, facet.counts, complete=False)
 
     def _field(self, name: str, rows: list[Row]) -> Facet:
-        """Return the facet of a field. A posting list shorter than the least count shown is not read."""
+        """Return the facet of a field; posting lists shorter than the least count shown are not read."""
         found = Counter[str]()
         looked_at = 0
         for term, infos in rows:

@@ -35,7 +35,7 @@ def with_others(ranking: Ranking, others: Sequence[Ranked]) -> Ranking:
 
 
 def merged(first: Iterable[Ranked], others: Sequence[Ranked]) -> list[Ranked]:
-    """Return the first documents of the ranking, and the others that score higher than one of them."""
+    """Return the ranking of `first`, with those of `others` in it that score higher than one of the first."""
     found: list[Ranked] = []
     at = 0
     for ranked in first:

@@ -62,7 +62,7 @@ class Explainer:
         yield Explanation("boost", self._plan.as_float(ranked.score + ranked.lacking - raw), reason)
 
     def _parts(self, step: Step, segment: int, ordinal: int) -> Iterator[Explanation]:
-        """Yield the explanation of a step that matches; a step without a label yields its children's."""
+        """Yield the explanation of a step that matches; for a step without a label, those of its children."""
         scores = self._scores(step, segment)
         if ordinal not in scores:
             return

@@ -6,7 +6,7 @@ A step is evaluated segment by segment, to a dictionary from ordinals to scores.
 whole lists by `zip` and joined by comprehensions, so that most loops run in C. Each posting list is decoded
 once per plan.
 
-To evaluate a new class of step, write a method and add a row to `_OPERATORS`.
+To evaluate a new class of step, write a method and add a row to `_METHODS`.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class PlainEvaluator:
 
     def evaluate(self, step: Step, segment: int) -> Scores:
         """Return the scores of the matching documents of a segment, deleted documents included."""
-        return _OPERATORS[type(step)].scores(self, step, segment) if step.can_match(segment) else {}
+        return _METHODS[type(step)].scores(self, step, segment) if step.can_match(segment) else {}
 
     def documents(self, info: TermInfo) -> Documents:
         """Return the decoded documents of a posting list."""
@@ -191,7 +191,7 @@ class PlainEvaluator:
         for part in others:
             if not found:
                 break
-            found = _OPERATORS[type(part)].add_scores(self, part, segment, found)
+            found = _METHODS[type(part)].add_scores(self, part, segment, found)
         for part in step.without:
             if not found:
                 break
@@ -259,7 +259,7 @@ class PlainEvaluator:
         return {ordinal: score + weight * priors[ordinal] for ordinal, score in scores.items()}
 
 
-class _Operator(NamedTuple):
+class _StepMethods(NamedTuple):
     """How one class of step is evaluated in a segment that can match."""
 
     scores: Callable[[PlainEvaluator, Any, int], Scores]  # returns the scores of all matching documents
@@ -267,17 +267,17 @@ class _Operator(NamedTuple):
     add_scores: Callable[[PlainEvaluator, Any, int, Scores], Scores] = PlainEvaluator._add_scores
 
 
-_OPERATORS: dict[type[Step], _Operator] = {
-    Terms: _Operator(PlainEvaluator._terms),
-    PhraseOf: _Operator(PlainEvaluator._phrase),
-    Keywords: _Operator(PlainEvaluator._terms),
-    Defining: _Operator(PlainEvaluator._defining),
-    DocumentRanges: _Operator(PlainEvaluator._ranges, PlainEvaluator._add_ranges),
-    ColumnRange: _Operator(PlainEvaluator._column, PlainEvaluator._add_column),
-    AllOf: _Operator(PlainEvaluator._all_of),
-    AnyOf: _Operator(PlainEvaluator._any_of, PlainEvaluator._add_any),
-    MostOf: _Operator(PlainEvaluator._most_of),
-    BestOf: _Operator(PlainEvaluator._best_of),
+_METHODS: dict[type[Step], _StepMethods] = {
+    Terms: _StepMethods(PlainEvaluator._terms),
+    PhraseOf: _StepMethods(PlainEvaluator._phrase),
+    Keywords: _StepMethods(PlainEvaluator._terms),
+    Defining: _StepMethods(PlainEvaluator._defining),
+    DocumentRanges: _StepMethods(PlainEvaluator._ranges, PlainEvaluator._add_ranges),
+    ColumnRange: _StepMethods(PlainEvaluator._column, PlainEvaluator._add_column),
+    AllOf: _StepMethods(PlainEvaluator._all_of),
+    AnyOf: _StepMethods(PlainEvaluator._any_of, PlainEvaluator._add_any),
+    MostOf: _StepMethods(PlainEvaluator._most_of),
+    BestOf: _StepMethods(PlainEvaluator._best_of),
 }
 
 

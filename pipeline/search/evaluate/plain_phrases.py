@@ -40,8 +40,8 @@ class WordPositions:
 def phrase_matches(words: Sequence[WordPositions], mask: int, together: dict[int, int]) -> dict[int, int]:
     """Return the documents that have all words side by side in a field of the mask.
 
-    The rarest word comes first: the set of positions is then small, and the long lists of positions of
-    frequent words are only compared with it.
+    `together` are the scores of the documents that have all words. The rarest word is looked at first: its
+    set of positions is small, and the long lists of the frequent words are only compared with this set.
     """
     order = sorted(range(len(words)), key=lambda index: words[index].count)
     found: dict[int, int] = {}
@@ -61,5 +61,5 @@ def phrase_matches(words: Sequence[WordPositions], mask: int, together: dict[int
 
 
 def _in_fields(positions: set[int], index: int, mask: int) -> bool:
-    """Return whether a phrase is in a field of the mask; its word with this index has these positions."""
+    """Return whether a phrase is in a field of the mask; `positions` are those of its word `index`."""
     return any(mask >> (position - index >> OFFSET_BITS) & 1 for position in positions)

@@ -3,7 +3,7 @@
 A step is evaluated over all segments at once: to rising documents with their scores or, where a fair share of
 all documents may match, to a table with the score of every document.
 
-To evaluate a new class of step, write a method and add a row to `_OPERATORS`.
+To evaluate a new class of step, write a method and add a row to `_METHODS`.
 """
 
 from __future__ import annotations
@@ -101,13 +101,13 @@ class VectorEvaluator:
         return VectorMatches(self._lists, found)
 
     def _evaluate(self, step: Step) -> Found:
-        return _OPERATORS[type(step)].found(self, step)
+        return _METHODS[type(step)].found(self, step)
 
     def _scores_of(self, step: Step, documents: Documents) -> Scores:
         """Return the scores that a step gives to some documents; a document that does not match it gets 0."""
         if not len(documents):
             return np.zeros(0, np.int32)
-        return _OPERATORS[type(step)].scores_of(self, step, documents)
+        return _METHODS[type(step)].scores_of(self, step, documents)
 
     def _bound(self, step: Step) -> int:
         return step.bound(self._documents_of)
@@ -246,7 +246,7 @@ class VectorEvaluator:
         return self._evaluate(step).scores_of(documents)
 
 
-class _Operator(NamedTuple):
+class _StepMethods(NamedTuple):
     """How one class of step is evaluated."""
 
     found: Callable[[VectorEvaluator, Any], Found]  # all documents that match, without deleted ones
@@ -254,17 +254,17 @@ class _Operator(NamedTuple):
     scores_of: Callable[[VectorEvaluator, Any, Documents], Scores] = VectorEvaluator._scores_of_found
 
 
-_OPERATORS: dict[type[Step], _Operator] = {
-    Terms: _Operator(VectorEvaluator._terms, VectorEvaluator._scores_of_terms),
-    PhraseOf: _Operator(VectorEvaluator._phrase),
-    Keywords: _Operator(VectorEvaluator._terms, VectorEvaluator._scores_of_terms),
-    Defining: _Operator(VectorEvaluator._defining),
-    DocumentRanges: _Operator(VectorEvaluator._ranges, VectorEvaluator._scores_of_ranges),
-    ColumnRange: _Operator(VectorEvaluator._column, VectorEvaluator._scores_of_column),
-    AllOf: _Operator(VectorEvaluator._all_of, VectorEvaluator._scores_of_all),
-    AnyOf: _Operator(VectorEvaluator._any_of, VectorEvaluator._scores_of_any),
-    MostOf: _Operator(VectorEvaluator._most_of),
-    BestOf: _Operator(VectorEvaluator._best_of),
+_METHODS: dict[type[Step], _StepMethods] = {
+    Terms: _StepMethods(VectorEvaluator._terms, VectorEvaluator._scores_of_terms),
+    PhraseOf: _StepMethods(VectorEvaluator._phrase),
+    Keywords: _StepMethods(VectorEvaluator._terms, VectorEvaluator._scores_of_terms),
+    Defining: _StepMethods(VectorEvaluator._defining),
+    DocumentRanges: _StepMethods(VectorEvaluator._ranges, VectorEvaluator._scores_of_ranges),
+    ColumnRange: _StepMethods(VectorEvaluator._column, VectorEvaluator._scores_of_column),
+    AllOf: _StepMethods(VectorEvaluator._all_of, VectorEvaluator._scores_of_all),
+    AnyOf: _StepMethods(VectorEvaluator._any_of, VectorEvaluator._scores_of_any),
+    MostOf: _StepMethods(VectorEvaluator._most_of),
+    BestOf: _StepMethods(VectorEvaluator._best_of),
 }
 
 

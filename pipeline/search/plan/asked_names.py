@@ -1,8 +1,8 @@
 """Which names a query may ask for, as keys: `click.Group.get_command`, `scipy curve fit`, `curve_fit`.
 
 A name is the whole query, or the query without its first or its last word. That word then names the project:
-it must be in the title or the URL of the page. The key of a name has no signs (text/words/names.py). Of a
-name with three parts or more, the last two parts are looked for too: `np.linalg.norm` is defined as
+it must be in the title or the URL of the page. The key of a name has no signs (text/words/names.py). If a
+name has three parts or more, its last two parts are looked for too: people write `np.linalg.norm` for
 `numpy.linalg.norm`.
 """
 
@@ -19,7 +19,7 @@ _LEAST_PARTS = 3  # the fewest parts of a name whose last two parts are looked u
 
 
 class Asked(NamedTuple):
-    """A name that a query may ask for: its key, and the words of the query it is made of."""
+    """A name that a query may ask for: its key, and the words of the query from which it is made."""
 
     key: str
     leaves: tuple[int, int]  # the range [start, end) of leaves of the query that make up the name

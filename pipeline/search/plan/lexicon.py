@@ -103,8 +103,8 @@ def main_language(languages: Mapping[str, int]) -> str:
 class Lexicon:
     """The dictionary of an open index, as queries ask it.
 
-    It remembers the words it has looked up as long as the index is open, because looking one up inflates a
-    block of the dictionary and, from a remote store, takes a request.
+    It remembers the words that it has looked up as long as the index is open, because to look up a word means
+    to inflate a block of the dictionary and, from a remote store, to make a request.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class Lexicon:
             yield from self.words.terms_without_marks(word)
 
     def _counting(self, word: str, found: Mapping[bytes, list[TermInfo]]) -> dict[bytes, list[TermInfo]]:
-        """Return the term infos that count for a word: in each segment those of the terms it has."""
+        """Return the term infos that count for a word: for each segment, those of the terms that it has."""
         older = self._without_marks
         if not older:
             return {term: found[term] for term in self.words.terms(word)}
@@ -191,7 +191,7 @@ class Lexicon:
             _remember(self._known, _NAMED + key, entry_of({term: infos[term]}))
 
     def name_entries(self, keys: Iterable[str]) -> dict[str, Entry]:
-        """Return the entries of pages that define names, by the keys of these; none where no page does."""
+        """Return, by the key of a name, the entry of the pages that define it; other names are left out."""
         terms = {key: name_keyword(key) for key in keys}
         unknown = [key for key in terms if _NAMED + key not in self._known]
         infos = self.find(terms[key] for key in unknown)

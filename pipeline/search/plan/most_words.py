@@ -1,8 +1,8 @@
 """Most words: pages that lack one word of a query, and have all the others in titles and headings.
 
 People name things by other words than the page does: `c++ smart pointers` is answered by a page that never
-says `c++`. Such a page is a partial match. It may stand before a page that has all words somewhere, if its
-score, reduced for the word it lacks, is still the higher one.
+says `c++`. Such a page is a partial match. Its score is reduced for the word that it lacks. If the score is
+then still higher than that of a page that has all words somewhere, the partial match comes first.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from crawlctl.pipeline.search.plan.steps import MostOf
 if TYPE_CHECKING:
     from crawlctl.pipeline.search.plan.proximity import Proximity
 
-LEAST_WORDS = 3  # the fewest words of a query; of two words, the remaining word says too little
+LEAST_WORDS = 3  # the fewest words of a query; in a query of two words, the remaining word says too little
 # the most words of a query; for longer queries most pages lack several words, and scores alone decide
 MOST_WORDS = 6
 # What remains of the score of a page that lacks a word: 0.8, chosen on the first half of the judged queries.
@@ -28,7 +28,7 @@ _NAMING = 1 << TITLE | 1 << HEADING
 
 
 def most_words(proximity: Proximity | None) -> MostOf | None:
-    """Return the step of pages with all words of a plain query but one in titles and headings."""
+    """Return the step that finds pages whose titles and headings have all words of a plain query but one."""
     words = {word.text: word for word in proximity.words} if proximity is not None else {}
     if not LEAST_WORDS <= len(words) <= MOST_WORDS:
         return None

@@ -125,7 +125,7 @@ def plan_query(query: tree.Query, index: PlannedIndex, *, ruled: bool = True) ->
 def _with_rules(
     plan: Plan, query: tree.Query, synonyms: tuple[Words, ...], rules: SearchRules, index: PlannedIndex
 ) -> Plan:
-    """Return the plan with what the operator says about the answer."""
+    """Return the plan with synonyms, pins, blocks and boosts (search/rules)."""
     words = query_words(query.tree)
     pins = rules.pinned(words) if query.plain else ()
     step, loose = plan.step, plan.loose
@@ -145,12 +145,9 @@ def _with_rules(
 
 def _with_known_hosts(node: tree.Node, index: PlannedIndex, notices: list[str]) -> tree.Node:
     """Return the tree with hosts without `www.` where the index knows a site by that name only."""
-    if isinstance(node, (tree.And, tree.Or)):
-        parts = tuple(_with_known_hosts(part, index, notices) for part in node.parts)
-        return msgspec.structs.replace(node, parts=parts) if parts != node.parts else node
-    if isinstance(node, tree.Not):
-        part = _with_known_hosts(node.part, index, notices)
-        return tree.Not(part) if part != node.part else node
+    parts = tuple(_with_known_hosts(part, index, notices) for part in node.parts)
+    if parts != node.parts:
+        return node.with_parts(parts)
     if not isinstance(node, Site) or not node.host.startswith(_WWW):
         return node
     bare = msgspec.structs.replace(node, host=node.host.removeprefix(_WWW))
@@ -309,7 +306,7 @@ class _Planner:
         return tuple(dict.fromkeys(words for one in self._concepts.values() for words in self._known(one)))
 
     def _side_by_side_of(self, words: tuple[_Word, ...], times: int) -> Iterator[Step]:
-        """Yield the words side by side if some of them count only so; the others have counted alone."""
+        """Yield a phrase of the words if some of them count only side by side; others have counted alone."""
         if any(self._ranks(word) and not self._tells(word) for word in words):
             steps = (self._terms(word, ranks=not self._tells(word), times=times) for word in words)
             yield PhraseOf(tuple(steps))

@@ -1,4 +1,4 @@
-"""Proximity: what it adds to a score that words of a query stand side by side, and where.
+"""Proximity: the score that a document gets in addition if words of the query stand side by side in it.
 
 BM25F counts how often words occur, and one sum over all fields saturates: a page that has `window` and
 `functions` many times, far apart, is as good as the page that is called "Window Functions". So the best
@@ -34,8 +34,8 @@ MAX_WORDS = 16
 _PAIRS = {"body": 32, "heading": 255, "title": 64, "url": 0, "anchor": 128}
 PAIR_WEIGHTS = tuple(_PAIRS[field] for field in INDEXED_FIELDS)  # the index is the number of the field
 WHOLE_HEADING = 77
-# for a title that is the query and no more; a longer title gets the share of its words that are in the
-# query
+# for a title that has no other words than the query; a longer title gets the share of its words that are in
+# the query
 WHOLE_TITLE = 128
 ANCHOR_WEIGHT = 128
 QUALITY_WEIGHT = 1.5  # the most that the quality of a page adds to a score
@@ -46,9 +46,9 @@ HEADING, TITLE, ANCHOR = map(INDEXED_FIELDS.index, ("heading", "title", "anchor"
 class Proximity(Step, frozen=True, eq=False):
     """The words of a query that rank, in their order, and the distances at which they were typed.
 
-    Words as they are written, which a prefix stands for, have no positions but a number that tells their
+    A prefix stands for words as they are written. These have no positions, but a number that tells their
     fields (index/fields.py). So `placed` leaves them out, and the masks of their lists say in which fields
-    they stand. Of a single word the fields say everything, and no position is read.
+    they stand. For a query of a single word the fields are enough, and no position is read.
     """
 
     words: tuple[Terms, ...]

@@ -27,7 +27,7 @@ Reading = tuple[str, ...]
 
 
 def readings_of(text: str) -> tuple[Reading, ...]:
-    """Return the readings of a word as it was typed, the word as it is first."""
+    """Return the readings of a word as it was typed; the unchanged word is first."""
     return _remembered(text) if len(text) <= _MAX_REMEMBERED else _read(text)
 
 
@@ -49,6 +49,6 @@ def _read(text: str) -> tuple[Reading, ...]:
 
 
 def _by_parts(text: str, words: Reading) -> Reading:
-    """Return the words with the parts of identifiers in their place."""
+    """Return the words; identifiers are replaced by their parts."""
     parts = dict(parts_in(text))
     return tuple(part for index, word in enumerate(words) for part in parts.get(index, (word,)))

@@ -83,7 +83,7 @@ class Step(msgspec.Struct, frozen=True, eq=False):
 
 
 class Terms(Step, frozen=True, eq=False):
-    """Documents with any of the terms in any of the fields; of several terms the greatest impact counts."""
+    """Documents with any of the terms in any of the fields; the greatest impact of these terms counts."""
 
     text: str
     terms: tuple[bytes, ...]
@@ -283,7 +283,7 @@ class AnyOf(Step, frozen=True, eq=False):
 
 
 class MostOf(Step, frozen=True, eq=False):
-    """Documents that match all parts but one, at least; it selects (Lucene: minimum should match)."""
+    """Documents that match all parts, or all but one; it only selects (Lucene: minimum should match)."""
 
     parts: tuple[Terms, ...]
 

@@ -41,7 +41,7 @@ def concepts_of(node: tree.Node, synonyms: Synonyms) -> Iterator[Concept]:
 
 
 def query_words(node: tree.Node) -> Words:
-    """Return the words of a query that are not denied, by which rules know it; filters do not count."""
+    """Return the words of a query by which rules know it: those that are not denied, without filters."""
     if type(node) in _WORDS_OF:
         return words_in(_WORDS_OF[type(node)](node))
     if isinstance(node, tree.Not):

@@ -54,6 +54,7 @@ from crawlctl.pipeline.search.query.meant import meant
 from crawlctl.pipeline.search.query.parentheses import balanced
 from crawlctl.pipeline.search.query.query_errors import query_error
 from crawlctl.pipeline.search.query.tree import (
+    KEYWORDS,
     AllPages,
     And,
     Node,
@@ -235,10 +236,8 @@ class _Parser:
         token = self._peek()
         found = "the end" if token.kind == END else shortened(token.text) or '""'
         before = self._tokens[self._next - 1].text if self._next else ""
-        behind = f" behind {before}" if before in (AND, OR, NOT, OPEN) else ""
-        hint = (
-            f'; to search for the word, put it in quotes: "{found}"' if token.kind in (AND, OR, NOT) else ""
-        )
+        behind = f" behind {before}" if before in (*KEYWORDS, OPEN) else ""
+        hint = f'; to search for the word, put it in quotes: "{found}"' if token.kind in KEYWORDS else ""
         return query_error(f"expected {expected}{behind}, found {found}{hint}", self._source, token.at)
 
 

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from crawlctl.pipeline.search.query.filters import FILTERS
-from crawlctl.pipeline.search.query.tree import FIELDS
+from crawlctl.pipeline.search.query.tree import FIELDS, KEYWORDS
 from crawlctl.pipeline.text.words.tokens import tokens as words_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-AND, OR, NOT, PLUS = "AND", "OR", "NOT", "+"
+AND, OR, NOT = KEYWORDS
+PLUS = "+"
 OPEN, CLOSE = "(", ")"
 FIELD = "field"
 WORD, PHRASE, PREFIX, RANGE = "word", "phrase", "prefix", "range"
@@ -34,7 +35,10 @@ END = "end"
 LEAVES = frozenset({WORD, PHRASE, PREFIX, RANGE, STAR})
 SIGNS = {"-": NOT, "+": PLUS}
 
-_KEYWORDS = {AND: AND, OR: OR, NOT: NOT, STAR: STAR, "&&": AND, "||": OR}
+SYMBOLS = {"&&": AND, "||": OR}  # other spellings of keywords
+
+# the kinds of tokens that are spelt in one way only, or in a few ways
+_SPELLINGS = {**dict(zip(KEYWORDS, KEYWORDS, strict=True)), **SYMBOLS, STAR: STAR}
 _MAX_SHOWN = 30  # the most characters of a word that a message shows
 _STRAIGHT_QUOTES = str.maketrans("“”„", '"""')
 # Every character of a query belongs to one of these groups.
@@ -102,7 +106,7 @@ class Lexer:
     def _unquoted(self, text: str, at: int, may_have_sign: bool) -> Iterator[Token]:
         """Yield the signs and fields that a text begins with, and the word that remains."""
         if text.isalnum():  # nearly all words: no sign and no field in it
-            yield Token(_KEYWORDS.get(text) or self._kind_of(text), text, at)
+            yield Token(_SPELLINGS.get(text) or self._kind_of(text), text, at)
             return
         end = at + len(text)
         is_value = False
@@ -127,7 +131,7 @@ class Lexer:
             elif is_value and words_in(rest):
                 yield Token(WORD, rest, at)
             else:
-                yield Token(_KEYWORDS.get(rest) or self._kind_of(rest), rest, at)
+                yield Token(_SPELLINGS.get(rest) or self._kind_of(rest), rest, at)
 
     def _is_option(self, at: int, end: int) -> bool:
         """Return whether the option of a command stands here: a minus, a letter and a number (`-n 3`)."""

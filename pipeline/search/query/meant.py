@@ -31,19 +31,19 @@ from crawlctl.pipeline.search.query.lexer import (
     PHRASE,
     PLUS,
     SIGNS,
+    SYMBOLS,
     WORD,
     Token,
     shortened,
 )
+from crawlctl.pipeline.search.query.tree import KEYWORDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_KEYWORDS = frozenset({AND, OR, NOT})
-_SYMBOLS = frozenset({"&&", "||"})
 _LEAST_WORDS = 4  # the fewest words in capitals that count as a text; fewer words are more likely acronyms
 _LEAST_WORDS_AND_PARENTHESES = 8  # the same for texts with parentheses, which both queries and texts have
-_IN_TEXT = _KEYWORDS | {PLUS, WORD, PHRASE, BLANK, OPEN, CLOSE, END}
+_IN_TEXT = frozenset({*KEYWORDS, PLUS, WORD, PHRASE, BLANK, OPEN, CLOSE, END})
 _ENDS = frozenset({*LEAVES, CLOSE})
 _BEGINNINGS = frozenset({*LEAVES, OPEN, FIELD, NOT, PLUS})
 
@@ -57,7 +57,7 @@ def meant(tokens: Sequence[Token], notices: list[str]) -> list[Token]:
             "AND, OR and NOT are read as words, since all words are in capitals; "
             "to use them as operators write the other words in small letters"
         )
-    if any(token.text in _SYMBOLS for token in found):
+    if any(token.text in SYMBOLS for token in found):
         found = _with_symbols(found, notices)
     return found
 
@@ -112,7 +112,7 @@ def _with_symbols(tokens: Sequence[Token], notices: list[str]) -> list[Token]:
     """Return the tokens, with each && and || that joins nothing replaced by a blank."""
     found: list[Token] = []
     for token, after in zip(tokens, (*tokens[1:], tokens[-1]), strict=True):
-        if token.text not in _SYMBOLS or token.kind not in _KEYWORDS:
+        if token.text not in SYMBOLS or token.kind not in KEYWORDS:
             found.append(token)
         elif found and found[-1].kind in _ENDS and after.kind in _BEGINNINGS:
             notices.append(f"{token.text} is read as {token.kind}")
@@ -123,7 +123,7 @@ def _with_symbols(tokens: Sequence[Token], notices: list[str]) -> list[Token]:
 
 
 def _is_keyword(token: Token) -> bool:
-    return token.kind in _KEYWORDS and token.kind == token.text
+    return token.kind in KEYWORDS and token.kind == token.text
 
 
 def _as_word(token: Token) -> Token:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from crawlctl.pipeline.search.query.tree import Node
 
 
@@ -29,3 +31,7 @@ class BaseLeaf(BaseNode, frozen=True):
     def parts(self) -> tuple[Node, ...]:
         """The nodes inside this one: none."""
         return ()
+
+    def with_parts(self, _parts: tuple[Node, ...]) -> Self:
+        """Return the leaf itself: it has no nodes inside it to replace."""
+        return self

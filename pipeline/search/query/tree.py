@@ -1,7 +1,8 @@
 """The tree that a query is read into: one class per operator, beside the filters of filters.py.
 
-A node has the nodes inside it (`parts`) and can print itself as a person would write it (`infix`). A printed
-query parses to the same tree. How to add an operator: search/__init__.py.
+A node has the nodes inside it (`parts`), can be made again with other nodes inside it (`with_parts`), and can
+print itself as a person would write it (`infix`). A printed query parses to the same tree. How to add an
+operator: search/__init__.py.
 
 Words are as the user typed them; the planner cuts them into tokens and looks up their terms. The parser makes
 sure that a `Not` stands only in an `And` beside a part that is not a `Not`, that neither `And` nor `Or` has a
@@ -24,8 +25,11 @@ from crawlctl.pipeline.text.words.tokens import tokens
 # Fields of a page in which a word can be searched.
 FIELDS = INDEXED_FIELDS
 
+# The words that are operators if they are in capitals. In the lexer each is a kind of token of the same name.
+KEYWORDS = ("AND", "OR", "NOT")
+
 # A word that does not match this is printed in quotes, because without them it would not be read as a word.
-_BARE_WORD = re.compile(r"(?![+-]|(?:AND|OR|NOT)$|.*\.\.)[^\s()\"“”„*:]+")
+_BARE_WORD = re.compile(rf"(?![+-]|(?:{'|'.join(KEYWORDS)})$|.*\.\.)[^\s()\"“”„*:]+")
 
 
 class Word(BaseLeaf, frozen=True):
@@ -105,6 +109,10 @@ class And(BaseNode, frozen=True):
         """Return the node in parentheses."""
         return f"({self.infix()})"
 
+    def with_parts(self, parts: tuple[Node, ...]) -> And:
+        """Return the node with these nodes inside it."""
+        return And(parts)
+
 
 class Or(BaseNode, frozen=True):
     """Pages that at least one part matches."""
@@ -118,6 +126,10 @@ class Or(BaseNode, frozen=True):
     def operand(self) -> str:
         """Return the node in parentheses."""
         return f"({self.infix()})"
+
+    def with_parts(self, parts: tuple[Node, ...]) -> Or:
+        """Return the node with these nodes inside it."""
+        return Or(parts)
 
 
 class Not(BaseNode, frozen=True):
@@ -133,6 +145,10 @@ class Not(BaseNode, frozen=True):
     def infix(self) -> str:
         """Return the part with NOT before it."""
         return f"NOT {self.part.operand()}"
+
+    def with_parts(self, parts: tuple[Node, ...]) -> Not:
+        """Return the node with this one node inside it."""
+        return Not(*parts)
 
 
 FieldLeaf: TypeAlias = Word | Exact | Phrase | Prefix | Range

@@ -1,1 +1,1 @@
-"""How does the operator of a crawl change answers: by synonyms, pins, blocks and boosts?"""
+"""Which answers does the person who runs the crawl change: by synonyms, pins, blocks and boosts?"""

@@ -1,4 +1,4 @@
-"""ApiRoutes: the functions of the API: each takes a request and returns JSON."""
+"""ApiRoutes: the functions of the API: each takes a request and returns JSON, text or Markdown."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class ApiRoutes:
         return await self._stored(request, read)
 
     async def status(self, request: Request) -> Response:
-        """Return how many pages and sites can be searched, and since when."""
+        """Return how many pages and sites can be searched, and when the index was last updated."""
 
         def answered(contents: Contents, writer: str) -> Response:
             sites = len(contents.sites)
@@ -136,7 +136,7 @@ class ApiRoutes:
             )
             return json_answer(answer, writer)
 
-        return await self._counted(request, answered)
+        return await self._from_contents(request, answered)
 
     async def sites(self, request: Request) -> Response:
         """List the hosts that have pages."""
@@ -150,7 +150,7 @@ class ApiRoutes:
             shown = [ApiSite(host, pages) for host, pages in contents.sites[offset:after]]
             return json_answer(ApiSites(total, offset, following, shown), writer, following)
 
-        return await self._counted(request, answered)
+        return await self._from_contents(request, answered)
 
     async def openapi(self, _request: Request) -> Response:
         """Describe the API."""
@@ -167,8 +167,8 @@ class ApiRoutes:
 
         return await self._crawl.reading.run(answered)
 
-    async def _counted(self, request: Request, answer: Callable[[Contents, str], Response]) -> Response:
-        """Answer from figures counted once per snapshot, or with 304 if the client already has the answer."""
+    async def _from_contents(self, request: Request, answer: Callable[[Contents, str], Response]) -> Response:
+        """Answer from the contents of the index, which are counted once per snapshot, or with 304."""
 
         def answered() -> Response:
             contents, writer = self._crawl.index.contents(), self._crawl.index.snapshot.writer

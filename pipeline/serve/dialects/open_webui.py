@@ -1,7 +1,8 @@
-"""Open WebUI's external web search and external web loader: it requests results, then their pages.
+"""Open WebUI's external web search and external web loader: it asks for results, then for their pages.
 
-In Open WebUI the user sets a URL for each of them; the key that it sends is ignored. Pages come from the
-archive of the crawl. Pages that were not crawled are left out; nothing is fetched from the web.
+In Open WebUI the user sets one URL for the search and one for the loader; the API key that it sends is
+ignored. Pages come from the archive of the crawl. Pages that were not crawled are left out; nothing is
+fetched from the web.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class WebuiUrls(msgspec.Struct, frozen=True):
 
 
 class WebuiMetadata(msgspec.Struct, frozen=True):
-    """The URL and the title of a page."""
+    """The URL, the title and the language of a page."""
 
     source: str
     title: str

@@ -1,1 +1,1 @@
-"""What is the command that uses the crawl doing now?"""
+"""In which file does a running command say what it does now?"""

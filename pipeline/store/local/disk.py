@@ -1,4 +1,4 @@
-"""Writes to a disk that survive a crash: a name appears with its whole content, or not at all."""
+"""Writes files so that after a crash a file is there with its whole content, or not at all."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ def disk_errors(path: Path | str, *, reading: bool = False) -> Iterator[None]:
     try:
         yield
     except OSError as err:
-        raise explain(err, path, reading=reading) from err
+        raise _store_error(err, path, reading=reading) from err
 
 
-def explain(err: OSError, path: Path | str, *, reading: bool) -> StoreError:
+def _store_error(err: OSError, path: Path | str, *, reading: bool) -> StoreError:
     """Return our error for an error of the operating system."""
     if reading and err.errno in _ABSENT:
         return missing(str(path))
@@ -68,7 +68,7 @@ def explain(err: OSError, path: Path | str, *, reading: bool) -> StoreError:
 
 
 def create_whole(path: Path, data: bytes, root: Path) -> bool:
-    """Write a file as a whole unless the name is taken; return whether it holds this data now."""
+    """Write a file as a whole unless its name is taken; return False if the name holds other data."""
     temporary = path.with_name(TEMPORARY + os.urandom(8).hex())
     descriptor = open_new(temporary)
     try:
@@ -80,7 +80,7 @@ def create_whole(path: Path, data: bytes, root: Path) -> bool:
         if not link_new(temporary, path) and not _holds(path, data):
             return False
     finally:
-        with suppress(OSError):  # `crawlctl gc` finds it later
+        with suppress(OSError):  # if this fails, `crawlctl gc` deletes the file later
             temporary.unlink()
     sync_folders(path.parent, root)
     return True
@@ -159,7 +159,7 @@ def write_all(descriptor: int, data: bytes) -> None:
 
 
 def sync_file(descriptor: int) -> None:
-    """Return when the content of a file has reached the disk."""
+    """Wait until the content of a file has reached the disk."""
     if _FULL_SYNC is not None:
         with suppress(OSError):  # not every file system supports it
             fcntl.fcntl(descriptor, _FULL_SYNC)
@@ -168,7 +168,7 @@ def sync_file(descriptor: int) -> None:
 
 
 def sync_folders(folder: Path, root: Path) -> None:
-    """Return when the names in a folder, and the names of the folders above it, have reached the disk.
+    """Wait until the names in a folder, and the names of the folders above it, have reached the disk.
 
     All folders up to the root are synced: another process may have made one of them a moment ago and not have
     synced it yet. To sync a folder in which nothing changed costs almost nothing.
@@ -180,7 +180,7 @@ def sync_folders(folder: Path, root: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Return when the names in one folder have reached the disk."""
+    """Wait until the names in one folder have reached the disk."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

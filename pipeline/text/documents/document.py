@@ -4,11 +4,14 @@ To add a content type:
 
 1. documents/sniff.py: add a member to `DocumentKind`, and say by which Content-Type or first bytes `sniff`
    recognises it.
-2. documents/<type>.py: write a function that returns a `Page`. It raises `Unreadable` for a document that it
-   cannot read. It needs no limit of time or memory: every parser runs in a helper process (text/guarded/).
-3. This file: add one line to `PARSERS`.
+2. text/documents/, or text/office/ for documents of XML or in a zip file: a module with a function that
+   returns a `Page`. It raises `Unreadable` for a document that it cannot read. It needs no limit of time or
+   memory: every parser runs in a helper process (text/guarded/). Name the kind in the comment of
+   `PageDetails.kind` (page.py).
+3. This file: a function such as `_rtf_page(document, rules)`, and its line in `PARSERS`.
 4. index/document_types.py: add the type to `PARSED_TYPES`; else `type:` and facets do not know it. Name it in
    the row of `type:` in search/query/operators.py too.
+5. A test of the parser; docs/crawling.md, "Kinds of documents"; a line in CHANGELOG.md.
 
 Then let the fetcher bring such documents: remove the type from the defaults of `fetch.skip_types` and its
 file extension from the defaults of `scope.skip_extensions` (config/settings.py), and name the type in the

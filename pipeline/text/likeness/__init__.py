@@ -1,1 +1,1 @@
-"""Which texts are equal, or nearly equal?"""
+"""How alike are two texts?"""

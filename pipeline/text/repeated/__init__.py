@@ -1,1 +1,1 @@
-"""Which blocks of a page are also on other pages of its host?"""
+"""Which text of a page is left out because other pages of its host have it too?"""

@@ -1,8 +1,9 @@
 """The due rows of a part, the most important first, as fetch/select/selection.py orders them.
 
-Each layer has two sorted lists: the rows that were due when it was written, in this order, and the others
-by due time, of which those that are due by now are sorted here. The lists of all layers are merged. A caller
-that wants a few rows reads the beginnings of the lists, and a block for each row that it gets.
+Each layer has two lists: the rows that were due when the layer was written, in this order, and the other
+rows, by due time. Those of the other rows that are due by now are brought into this order here. The lists of
+all layers are merged. For a caller that wants a few rows, only the beginnings of the lists are read, and a
+block per row.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How many rows of a part fall due in ranges of time, and when the first and the last of each range does.
+"""DueTotals: how many rows of a part fall due in each range of times, and the first and last due time there.
 
-The due times of a part are those of the rows of all layers without those of the rows that newer layers
-replace. Both are sorted columns of the extracts, so a range is counted by bisection, and only a few times at
-its ends are looked at one by one.
+The due times of a part are the due times of the rows of all layers, without those of the rows that newer
+layers replace. Both are sorted columns of the extracts, so the times in a range are counted by bisection. To
+find the first and the last time, only a few times at the ends of the range are looked at.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     Times = NDArray[np.uint32]
 
-_FIRST_LOOK = 64  # times at an end of a range that are looked at, of each column
+_FIRST_LOOK = 64  # how many times of each column are looked at first, at an end of a range
 
 
 class DueTotals:
-    """The due times in some sorted columns, without those in others."""
+    """The due times in the sorted columns `there`, without the times in the sorted columns `away`."""
 
     def __init__(self, there: Sequence[Times], away: Sequence[Times]) -> None:
         self._there, self._away = tuple(there), tuple(away)
@@ -42,8 +42,8 @@ class DueTotals:
     def ranges(self, bounds: Sequence[int]) -> Iterator[tuple[int, int, int]]:
         """Yield the first time, the last time and the number of rows of each range that has rows.
 
-        The first range ends with the first bound, each other range begins behind a bound. The last range has
-        no end.
+        The first range ends at the first bound, each other range begins after a bound. The last range has no
+        end.
         """
         for low, high in zip([-1, *bounds], [*bounds, LATEST], strict=True):
             found = DueTotals(
@@ -54,7 +54,7 @@ class DueTotals:
                 yield found.end(_heads, min), found.end(_tails, max), count
 
     def count(self) -> int:
-        """Return how many times there are."""
+        """Return the number of due times."""
         return sum(map(len, self._there)) - sum(map(len, self._away))
 
     def end(
@@ -62,7 +62,7 @@ class DueTotals:
         ends: Callable[[Sequence[Times], int], tuple[Times, bool]],
         choose: Callable[[Sequence[int]], int],
     ) -> int:
-        """Return the first or the last time."""
+        """Return the first due time (`ends` is `_heads`, `choose` is `min`) or the last (`_tails`, `max`)."""
         look = _FIRST_LOOK
         while True:
             times, is_all = ends((*self._there, *self._away), look)
@@ -72,7 +72,7 @@ class DueTotals:
             look *= 4
 
     def _counts(self, times: Times) -> Numbers:
-        """Return how often each time is there."""
+        """Return how many rows are due at each of these times."""
         counts = np.zeros(len(times), np.int64)
         for columns, sign in ((self._there, 1), (self._away, -1)):
             for column in columns:
@@ -92,14 +92,18 @@ def _between(column: Times, low: int, high: int) -> Times:
 
 
 def _heads(columns: Sequence[Times], look: int) -> tuple[Times, bool]:
-    """Return the different times up to one of the first of a column, and whether these are all times."""
+    """Return the earliest different times of all columns together, and whether these are all times.
+
+    Of each column the first `look` times are read. Later times than the earliest of their ends may be
+    incomplete, so they are left out.
+    """
     seen = np.unique(np.concatenate([column[:look] for column in columns]))
     cut = min((int(column[look - 1]) for column in columns if len(column) > look), default=None)
     return (seen, True) if cut is None else (seen[seen <= cut], False)
 
 
 def _tails(columns: Sequence[Times], look: int) -> tuple[Times, bool]:
-    """Return the different times from one of the last of a column on, and whether these are all times."""
+    """Return the latest different times of all columns together, and whether these are all times."""
     seen = np.unique(np.concatenate([column[-look:] for column in columns]))
     cut = max((int(column[-look]) for column in columns if len(column) > look), default=None)
     return (seen, True) if cut is None else (seen[seen >= cut], False)

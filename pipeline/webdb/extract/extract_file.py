@@ -1,7 +1,8 @@
 """The extract of a WebDB layer: the columns that a round searches, sorted, in a file beside the layer.
 
-A round changes a few rows of a part. With the extracts of its layers it finds these rows, and reads only
-their blocks. A file of arrays (formats/flat_arrays.py), with pages and checksums, and these arrays:
+A round changes a few rows of a part. With the extracts of the layers it finds these rows, and reads only
+their blocks. An extract is a file of arrays (formats/flat_arrays.py), in pages with checksums. It has these
+arrays:
 
     keys              the hashes of all keys, sorted
     block_ends        for each block of the layer, the number of rows up to its end
@@ -23,12 +24,12 @@ their blocks. A file of arrays (formats/flat_arrays.py), with pages and checksum
     folder_urls, folder_live  how many more URLs and live pages they have by this layer
     unsettled         keys of pages whose change the next review looks at again, one per line
 
-Columns of differences (`replaced_dues`, `host_urls`, `host_live`, `folder_urls`, `folder_live`) of all layers
-add up to those of the part. Hashes are the first 8 bytes of BLAKE2b (urls/hosts.py). A due time after 2106
-counts as one in 2106.
+Some columns are differences: `replaced_dues`, `host_urls`, `host_live`, `folder_urls`, `folder_live`. The
+numbers of the part are the sums of these columns over all its layers. Hashes are the first 8 bytes of BLAKE2b
+(urls/hosts.py). A due time after 2106 counts as one in 2106.
 
-Layers of older releases have no extract. Then a part is read as a whole, until its oldest layer is written
-again with newer ones. So it is, too, if an extract has another version than VERSION.
+Layers of older releases have no extract. As long as a part has such a layer, or an extract of another version
+than VERSION, the part is read as a whole. This ends when its oldest layer is written again.
 """
 
 from __future__ import annotations
@@ -213,12 +214,12 @@ class ExtractBuilder:
 def first_to_fetch(
     scores: NDArray[np.float64], depths: Numbers, dues: Numbers, rows: Numbers
 ) -> NDArray[np.intp]:
-    """Return the order in which rows of a layer are fetched; of equal rows the last in key order is first."""
+    """Return the order in which rows of a layer are fetched; equal rows come in reverse key order."""
     return np.lexsort((-rows.astype(np.int64), dues, depths, -scores))
 
 
 def without(numbers: Numbers, taken: Sequence[NDArray[Any]]) -> Numbers:
-    """Return sorted numbers without those in `taken`, each as often as it is there."""
+    """Return sorted numbers without those in `taken`; a number that is there twice is taken away twice."""
     away = _joined(taken, np.int64)
     found, at = np.unique(np.concatenate([numbers, away]), return_inverse=True)
     counts = np.bincount(at[: len(numbers)], minlength=len(found))
@@ -231,7 +232,7 @@ def _joined(arrays: Iterable[NDArray[Any]], dtype: type[np.generic]) -> NDArray[
 
 
 class _Pairs:
-    """Hashes of some bytes, and the rows that they belong to: 12 bytes for each after `pack`."""
+    """Hashes of names, and the row of each hash; after `pack` a pair takes 12 bytes of memory."""
 
     def __init__(self) -> None:
         self._names: list[bytes] = []
@@ -239,12 +240,12 @@ class _Pairs:
         self._packed: list[tuple[Hashes, NDArray[np.uint32]]] = []
 
     def add(self, name: bytes, row: int) -> None:
-        """Take the next bytes and their row."""
+        """Take the next name and its row."""
         self._names.append(name)
         self._rows.append(row)
 
     def pack(self) -> None:
-        """Keep arrays instead of objects."""
+        """Turn the names and rows that were added into arrays, which take less memory."""
         if self._names:
             self._packed.append((hashed(self._names), np.array(self._rows, np.uint32)))
             self._names, self._rows = [], []

@@ -1,8 +1,8 @@
 """Counts the URLs and live pages of folders and parameter sets, for the budgets of sites.
 
-An extract has these counts, so that a task need not read all rows of a large host to know its budgets
-(scope/url_budgets.py). The rows come in key order: of a folder of two segments only the first row is looked
-at, and each row with a query.
+An extract has these counts. So a task need not read all rows of a large host to find out which budgets are
+used up (scope/url_budgets.py). The rows come in key order. So for a folder of two segments it is enough to
+look at its first row, and at each row that has a query.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SEGMENTS = 2  # path segments of the longest folders that are counted
 
 
 class FolderColumns(NamedTuple):
-    """The names of some folders and parameter sets, each with a line feed, and their URLs and live pages."""
+    """Folders and parameter sets: their names, each with a line feed, and their URLs and live pages."""
 
     names: bytes
     urls: NDArray[np.int32]
@@ -32,7 +32,7 @@ class FolderColumns(NamedTuple):
 
 
 class FolderCounts:
-    """By host and name: how many more URLs and live pages there are by some rows."""
+    """For each host and name: how many URLs and live pages some rows add."""
 
     def __init__(self) -> None:
         self._hosts: dict[bytes, dict[str, list[int]]] = {}
@@ -61,7 +61,7 @@ class FolderCounts:
             start = stop
 
     def sum_up(self, many: Sequence[Mapping[bytes, Mapping[str, tuple[int, int]]]]) -> None:
-        """Take the sums of the counts of several layers instead of those of rows."""
+        """Replace the counts by the sums of the counts of several layers."""
         self._hosts, self._packed = {}, {}
         for hosts in many:
             for host, counts in hosts.items():

@@ -1,7 +1,7 @@
 """The extracts of all layers of a part as one: look-ups of keys, signatures, names and hosts.
 
-Of a key the newest layer is right, as everywhere. Whether a newer layer has a key is asked of its hashes, so
-that a row that was replaced costs no reading of its block. 64 bits do not collide within a partition.
+The newest layer that has a key is right, as everywhere. We look for the hash of the key in the newer layers,
+so the block of a replaced row is not read there. We accept the tiny risk that two 64-bit hashes are equal.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class PartExtract:
         return found
 
     def row(self, layer: int, number: int) -> tuple[bytes, bytes]:
-        """Return the key and the packed entry of a row of a layer, both given by number."""
+        """Return the key and the packed entry of the row `number` of the layer `layer`."""
         if layer not in self._ends:
             self._ends[layer] = self.layers[layer].read("block_ends").astype(np.int64)
         ends = self._ends[layer]
@@ -101,7 +101,7 @@ class PartExtract:
         return found
 
     def related(self, column: str, rows: str, hashes: Hashes) -> Iterator[tuple[bytes, bytes]]:
-        """Yield the rows that a sorted column relates to the hashes, without rows that were replaced."""
+        """Yield the rows whose value in `column` is one of `hashes`, without replaced rows."""
         for number, layer in enumerate(self.layers):
             numbers = np.unique(layer.rows_of(column, rows, hashes)).tolist()
             found = [self.row(number, row) for row in numbers]

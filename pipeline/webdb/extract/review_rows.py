@@ -71,7 +71,7 @@ class _Search:
         return [key for key, _ in new]
 
     def add_followers(self, keys: Iterable[bytes]) -> None:
-        """Add the pages that name these pages or are led by them, and the followers of those."""
+        """Add the pages that name these pages or are led by them, then the followers of the added pages."""
         wave = sorted(keys)
         while wave:
             wave = self.add(self._extract.related("targets", "target_rows", hashed(wave)))

@@ -14,10 +14,10 @@ counts each URL once. A part of an older release is one layer with the number 0.
 
 A layer stays while it has more than RATIO times the rows of all newer layers together; else it becomes one
 layer with all newer ones. So a part with n rows has O(log n) layers, and a row is written O(log n) times in
-its life. Segments of the index are merged by a rule of their own (index/merge/merge_policy.py): they are
-taken in by size, whichever is older. Layers cannot be: of a key the newest layer is right, so only neighbours
-by age may become one. Layers that the index has not seen yet are not merged with others, so that it is always
-known which rows have changed since the index was merged last.
+its life. Segments of the index are merged by another rule (index/merge/merge_policy.py), by their size alone.
+Layers cannot be merged in that way: the newest layer that has a key is right, so only layers that are
+neighbours by age may be merged. Layers that the index has not seen yet are not merged with others, so that it
+is always known which rows have changed since the index was merged last.
 """
 
 from __future__ import annotations

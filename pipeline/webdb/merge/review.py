@@ -2,7 +2,7 @@
 
 A fetch task cannot decide this: it fetches pages in an order that depends on slow hosts and kills, and does
 not know the outcomes to come. So it indexes every page that it fetches, and the merge decides when all
-outcomes of the round are known. For that the old part is read one more time, side by side with the outcomes.
+outcomes of the round are known. To decide, it reads the old part one more time, together with the outcomes.
 Most entries are not decoded: only duplicates, pages that name another page, and live pages with a signature
 of this round.
 

@@ -3,8 +3,8 @@
 One record per URL through mrjob would cost more than the rest of the merge. So a mapper merges the sorted
 files it is given, joins the discoveries of one URL, and sends each partition its URLs in sorted, compressed
 batches, one line per batch. A batch carries the number of its mapper, and its own number among the batches of
-this mapper for this partition. The reducer puts the batches of each mapper in order, merges one stream per
-mapper, of which it decompresses one batch at a time, and joins the discoveries of one URL.
+this mapper for this partition. The reducer puts the batches of each mapper in order, and merges one stream
+per mapper; of each stream one batch at a time is decompressed. It joins the discoveries of one URL.
 """
 
 from __future__ import annotations

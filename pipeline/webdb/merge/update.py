@@ -98,7 +98,7 @@ def advance_part(
 def _first_found(
     fresh: Iterable[tuple[bytes, Fresh]], old: WebDbPart | None
 ) -> tuple[list[tuple[bytes, Fresh]], Iterator[tuple[bytes, Fresh]]]:
-    """Return the first discovered URLs, one more than may be looked up if there are so many, and the rest."""
+    """Return the first discovered URLs, at most one more than may be looked up, and the rest of them."""
     rest = iter(fresh)
     return list(islice(rest, _most_look_ups(old) + 1)), rest
 
@@ -108,12 +108,12 @@ def _most_look_ups(old: WebDbPart | None) -> int:
 
 
 def _useful_extract(old: WebDbPart | None, rows: int) -> PartExtract | None:
-    """Return the extract of the old part if few rows are to be looked up, or else None."""
+    """Return the extract of the old part if few rows must be looked up, else None."""
     return extract_of(old) if rows <= _most_look_ups(old) else None
 
 
 class _Merge:
-    """The review of a round and the changes that follow from it, with the extract of the old part or not."""
+    """The review of a round and the changes that follow; `extract` is that of the old part, if it is used."""
 
     def __init__(
         self,
@@ -131,7 +131,8 @@ class _Merge:
         self._outcomes = outcomes
         self._now, self._settings = now, settings
         fetched, _, is_quiet = signatures(outcomes)
-        # A round of 304s brings no review: what it should look at is left to the next one.
+        # If all answers were 304s there is no review; the pages that it should look at wait for the next
+        # review.
         self.unsettled = unsettled if is_quiet else []
         self._seen: Block | None = None
         if self.extract is not None and not is_quiet:

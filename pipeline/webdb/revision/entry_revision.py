@@ -22,7 +22,7 @@ class Revised(NamedTuple):
 
     before: WebEntry
     after: WebEntry
-    is_outside: bool  # the crawl does not visit it
+    is_outside: bool  # whether the crawl does not visit the URL
 
     @property
     def has_left(self) -> bool:
@@ -36,7 +36,7 @@ class Revised(NamedTuple):
 
 
 class EntryRevision:
-    """Revises entries one by one, for as long as a task works; it remembers only hosts of rules."""
+    """Revises entries one by one, for as long as a task works; it remembers only which rules hosts match."""
 
     def __init__(self, order: ReviseOrder) -> None:
         self._scope = Scope(order.scope, order.seed_hosts)
@@ -46,7 +46,7 @@ class EntryRevision:
         self._whole = order.whole
 
     def matching(self, key: bytes) -> str | None:
-        """Return the rule of the order that matches a key; None if the order is not about this entry."""
+        """Return the rule of the order that matches a key, "" if it has no rules; None if no rule matches."""
         if self._only.empty:
             return ""
         url = url_of_key(key)

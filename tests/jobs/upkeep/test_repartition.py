@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlctl.pipeline.crawl.copying import copy_crawl
-from crawlctl.pipeline.crawl.history.rank_due import unranked_rounds
 from crawlctl.pipeline.crawl.indexing import merge_now
+from crawlctl.pipeline.crawl.rank_due import unranked_rounds
 from crawlctl.pipeline.crawl.ranking import rank_now
 from crawlctl.pipeline.errors import CorruptFile, StoreError
 from crawlctl.pipeline.index.segment.duplicate_groups import read_groups

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlctl.cli import run
-from crawlctl.pipeline.crawl.history import rank_due
+from crawlctl.pipeline.crawl import rank_due
 from crawlctl.pipeline.terminal.width import columns
 from crawlctl.tests.pipeline.fetch.site import serving
 

@@ -23,11 +23,11 @@ from crawlctl.pipeline.config.settings import (
 )
 from crawlctl.pipeline.config.units import Size
 from crawlctl.pipeline.crawl import ranking
-from crawlctl.pipeline.crawl.history.rank_due import judge, rank_changes, unranked_rounds
 from crawlctl.pipeline.crawl.indexing import merge_now, with_groups
+from crawlctl.pipeline.crawl.rank_due import judge, rank_changes, unranked_rounds
 from crawlctl.pipeline.crawl.ranking import rank_now
 from crawlctl.pipeline.crawl.work import Work
-from crawlctl.pipeline.duplicates.order import are_grouped
+from crawlctl.pipeline.duplicates.grouping_due import are_grouped
 from crawlctl.pipeline.errors import ConfigError, StoreError
 from crawlctl.pipeline.index.segment.columns import ColumnReader
 from crawlctl.pipeline.index.segment.priors import prior_byte, read_priors

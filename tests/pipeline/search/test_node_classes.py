@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 
@@ -24,6 +24,9 @@ from crawlctl.pipeline.search.query.grammar import parse
 from crawlctl.pipeline.search.query.lexer import LEAVES, Lexer
 from crawlctl.pipeline.search.query.node import BaseLeaf
 from crawlctl.pipeline.serve.searching import filter_links, nothing_found, page_results
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 WORDS = set(get_args(tree.FieldLeaf))
 NODES = set(get_args(tree.Node))
@@ -53,6 +56,30 @@ def test_a_leaf_is_read_from_what_it_is_written_as(kind: type, text: str) -> Non
     query = parse(text)
     assert type(query.tree) is kind
     assert parse(query.tree.infix()).tree == query.tree
+
+
+@pytest.mark.parametrize("keyword", tree.KEYWORDS)
+def test_every_keyword_is_an_operator_but_a_word_in_a_text_in_capitals(keyword: str) -> None:
+    assert next(iter(Lexer(keyword).tokens())).kind == keyword
+    assert any("are read as words" in notice for notice in parse(f"BEST BARS {keyword} ME TONIGHT").notices)
+    assert parse(tree.Word(keyword).infix()).tree == tree.Word(keyword)  # printed in quotes
+
+
+@pytest.mark.parametrize("text", [*WRITTEN.values(), "a b", "a OR b", "a NOT b"])
+def test_a_node_is_made_again_with_its_own_parts(text: str) -> None:
+    for node in _nodes(parse(text).tree):
+        assert node.with_parts(node.parts) == node
+
+
+def test_every_node_with_parts_is_tried() -> None:
+    inner = {type(node) for node in _nodes(parse("(a OR b) NOT c").tree)}
+    assert inner >= {one for one in NODES if not issubclass(one, BaseLeaf)}
+
+
+def _nodes(node: tree.Node) -> Iterator[tree.Node]:
+    yield node
+    for part in node.parts:
+        yield from _nodes(part)
 
 
 def test_the_planner_has_a_step_for_every_node() -> None:

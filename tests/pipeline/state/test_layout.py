@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from crawlctl.pipeline.state import layout
+from crawlctl.pipeline.state import kinds, layout
 from crawlctl.pipeline.state.layout import (
     DATA_KINDS,
     TOP_FOLDERS,
@@ -32,8 +32,16 @@ def test_every_name_is_in_a_known_folder_and_allowed() -> None:
         assert check_name(name).split("/")[0] in TOP_FOLDERS
 
 
+def test_every_constant_of_the_kinds_is_a_folder_from_which_gc_may_delete() -> None:
+    constants = {
+        value for name, value in vars(kinds).items() if not name.startswith("__") and isinstance(value, str)
+    }
+    assert {*constants, layout.ROUNDS} == set(DATA_KINDS)
+    assert all(layout.may_be_garbage(data_name(kind, 0, 1)) for kind in constants)
+
+
 def test_an_unknown_kind_is_refused() -> None:
-    with pytest.raises(ValueError, match="add it to DATA_KINDS"):
+    with pytest.raises(ValueError, match=r"add it to state/kinds\.py"):
         data_name("secrets", 0, 0)
 
 

@@ -16,7 +16,7 @@ from crawlctl.pipeline.text.details.shown_details import date_remarks
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from crawlctl.pipeline.search.answer.answer import Answer, Page
+    from crawlctl.pipeline.search.answer.answer import Answer, AnswerPage
     from crawlctl.pipeline.search.answer.find import SearchOptions
     from crawlctl.pipeline.search.answer.results import Explanation, Facet
     from crawlctl.pipeline.search.answer.snippets import MarkedText
@@ -51,7 +51,7 @@ def print_answer(answer: Answer, explained: Query | None = None) -> None:
         say(f"{few} has {blanked(word)}; did you mean {blanked(better)}?", err=True)
 
 
-def _first_of_the_rest(pages: Sequence[Page]) -> Page | None:
+def _first_of_the_rest(pages: Sequence[AnswerPage]) -> AnswerPage | None:
     """Return the page from which on all pages are partial matches; earlier ones are marked one by one."""
     rest = list(takewhile(attrgetter("partial"), reversed(pages)))
     return rest[-1] if rest else None
@@ -74,7 +74,7 @@ def print_notices(notices: Iterable[str]) -> None:
         say(blanked(notice), err=True)
 
 
-def _lines(page: Page, width: int | None) -> Iterator[str]:
+def _lines(page: AnswerPage, width: int | None) -> Iterator[str]:
     number = f"{page.number}. "
     room = width and width - max(0, len(number) - len(_INDENT))
     first, *more = _wrapped(page.title, room) if page.title.text else (_INDENT + "(no title)",)
@@ -90,7 +90,7 @@ def _lines(page: Page, width: int | None) -> Iterator[str]:
         yield from _explained(page.explanation, _INDENT)
 
 
-def _remarks(page: Page) -> Iterator[str]:
+def _remarks(page: AnswerPage) -> Iterator[str]:
     dates = date_remarks(page.details.published, page.details.modified)
     yield from dates
     if page.fetched_at and not dates:

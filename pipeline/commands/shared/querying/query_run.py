@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.query.tree import Query
 
 _SYNTAX = '"“”„():'
-_OPERATORS = {"AND", "OR", "NOT"}
 _FIELD_FILTER = "in:"
 _SIGNS = ("", "-", "+")
 
@@ -82,8 +81,10 @@ def _quoted(word: str) -> str:
 
 
 def _is_phrase(word: str) -> bool:
+    from crawlctl.pipeline.search.query.tree import KEYWORDS
+
     parts = word.split()
-    return len(parts) > 1 and not any(sign in word for sign in _SYNTAX) and _OPERATORS.isdisjoint(parts)
+    return len(parts) > 1 and not any(sign in word for sign in _SYNTAX) and set(KEYWORDS).isdisjoint(parts)
 
 
 def _open(session: Session, query: Query) -> Searcher:

@@ -26,7 +26,7 @@ class Instance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Prices(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """List prices of a region at a date, and where they come from."""
+    """The list prices of a region on a date, in dollars, and the source of these prices."""
 
     date: str
     source: str
@@ -45,7 +45,7 @@ class Prices(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load_prices(path: Path | None = None) -> Prices:
-    """Return the table in a file, or the one that comes with crawlctl."""
+    """Return the price table in a file, or the table that comes with crawlctl."""
     source = path or OURS
     try:
         return msgspec.convert(read_yaml(source), Prices)

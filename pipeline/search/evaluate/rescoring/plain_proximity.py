@@ -1,4 +1,4 @@
-"""Proximity in plain Python: where the words of a query stand in documents, and what that adds."""
+"""Proximity in plain Python: where the words of a query stand in documents, and the score that this adds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FIELDS = range(len(INDEXED_FIELDS))
 
 
 class Nearness(NamedTuple):
-    """One part of what proximity adds: some words in a row, the fields they stand in, and the score."""
+    """One part of the proximity score: words in a row, the fields in which they stand so, and the score."""
 
     first: int  # the index in the query of the first word
     last: int
@@ -37,9 +37,9 @@ class Nearness(NamedTuple):
 def positions_in(
     listed: Documents, packed: bytes, wanted: Iterable[int], found: dict[int, Sequence[int]], base: int
 ) -> None:
-    """Add the positions of a posting list in some rising documents to those found already.
+    """Add to `found` the positions that a posting list has in the wanted documents, which are sorted.
 
-    `base` is the number of the first document of its segment.
+    `base` is the number of the first document of the segment.
     """
     shared = _shared(listed.ordinals, wanted, base)
     some = positions_of_some(packed, len(listed.ordinals), shared.values())
@@ -48,13 +48,13 @@ def positions_in(
 
 
 def masks_in(listed: Documents, wanted: Iterable[int], found: dict[int, int], base: int) -> None:
-    """Add the fields of a posting list in some rising documents to those found already, one bit each."""
+    """Add to `found` the fields, one bit each, that a posting list has in the wanted documents."""
     for document, index in _shared(listed.ordinals, wanted, base).items():
         found[document] = found.get(document, 0) | listed.masks[index]
 
 
 def _shared(ordinals: Sequence[int], wanted: Iterable[int], base: int) -> dict[int, int]:
-    """Return the index in a list of each of some rising documents that it has."""
+    """Return, for each wanted document that the list has, its index in the list; documents are sorted."""
     shared: dict[int, int] = {}
     index = 0
     for document in wanted:
@@ -67,8 +67,8 @@ def _shared(ordinals: Sequence[int], wanted: Iterable[int], base: int) -> dict[i
 def nearness_in(
     proximity: Proximity, positions: Sequence[Sequence[int]], masks: Sequence[int], title_length: int
 ) -> Iterator[Nearness]:
-    """Yield what proximity adds to the score of a document, by the positions and the fields of each word."""
-    # Where the words so far end that stand as in the query, from the first on.
+    """Yield the parts of the proximity score of a document; `positions` and `masks` are by word."""
+    # The positions of the last word so far, where all words so far stand as in the query.
     chain = set(positions[0]) if positions else set()
     pairs = zip(proximity.distances, proximity.pair_weights, strict=True)
     for index, (distance, weight) in enumerate(pairs):
@@ -94,7 +94,7 @@ def _fields_of(mask: int) -> set[int]:
 
 
 def _followed(some: Sequence[int], others: Sequence[int], distance: int) -> set[int]:
-    """Return the positions that have another position at this distance behind them, in the same field."""
+    """Return those positions of `some` that `others` follow at this distance, in the same field."""
     if not some or not others:
         return set()
     found = {position - distance for position in others}.intersection(some)

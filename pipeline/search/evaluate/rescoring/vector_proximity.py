@@ -121,10 +121,10 @@ def _followed_in_bodies(
 
 
 def _scores_beside_bodies(lists: VectorLists, proximity: Proximity, documents: Documents) -> Int64Array:
-    """Return what it adds that words stand side by side in titles, headings and links to the documents."""
+    """Return the scores for words that stand side by side in titles, headings and links to the documents."""
     others = [_in_documents(lists.positions_of(word).others, documents) for word in proximity.placed]
     scores = np.zeros(len(documents), np.int64)
-    chain = np.ones(len(others[0].keys), np.bool_)  # which positions end the query so far
+    chain = np.ones(len(others[0].keys), np.bool_)  # which positions are the last of the query so far
     pairs = zip(proximity.distances, proximity.pair_weights, strict=True)
     for index, (distance, weight) in enumerate(pairs):
         found = np.zeros((len(documents), _FIELDS), np.bool_)
@@ -169,8 +169,9 @@ def _are_among(wanted: Keys, keys: Keys) -> Flags:
 
 
 def _follow(some: _Positions, others: _Positions, distance: int, found: Flags, chain: Flags) -> Flags:
-    """Mark in `found` where the one word follows the other outside of bodies; return which positions of the
-    other word continue the chain.
+    """Mark in `found` where the second word follows the first outside of bodies.
+
+    Return which positions of the second word continue the chain.
     """
     continued = np.zeros(len(others.keys), np.bool_)
     if not len(some.keys) or not len(others.keys):

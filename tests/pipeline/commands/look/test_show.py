@@ -19,7 +19,7 @@ from crawlctl.pipeline.config.settings import Config
 from crawlctl.pipeline.crawl.listings.archive_search import ArchiveSearch
 from crawlctl.pipeline.crawl.listings.page_captures import PageArchive
 from crawlctl.pipeline.formats.source import PathSource
-from crawlctl.pipeline.imports.captures import Captures
+from crawlctl.pipeline.imports.answer_reader import AnswerReader
 from crawlctl.pipeline.state.snapshots import commit, create_crawl, load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.urls.hosts import host_of, partition_of
@@ -238,7 +238,7 @@ def test_versions_of_a_page_that_were_compressed_together_are_told_apart(tmp_pat
     days = ("2024-05-18", "2024-05-19", "none", "2024-05-20")
     records = [warc_record(CAPTURED, http_answer(day), date=f"{day}T09:30:00Z") for day in days]
     path.write_bytes(gzip.compress(b"".join(records)))
-    captures = [one for _, one in Captures(Config()).answers(PathSource(path), str(path))]
+    captures = [one for _, one in AnswerReader(Config()).answers(PathSource(path), str(path))]
     snapshot = create_crawl(store, 1)
     answers = PageArchive(store, snapshot, ArchiveSearch(store, snapshot, lambda done, files: None), CAPTURED)
     bodies = [answers.answer([one]).body.decode() for one in captures]

@@ -6,6 +6,7 @@ import pytest
 
 from crawlctl.pipeline.crawl.history.history_row import HistoryRow, StepCost
 from crawlctl.pipeline.crawl.history.history_table import by_round, history_json, history_lines, total_of
+from crawlctl.pipeline.crawl.history.row_figures import figures_of_files, figures_of_round
 from crawlctl.pipeline.crawl.reports.page_counts import PageCounts
 from crawlctl.pipeline.fetch.save.latency import bucket_of
 from crawlctl.pipeline.terminal.width import columns
@@ -22,6 +23,7 @@ def a_round(number: int, snapshot: int, command: str = "run") -> HistoryRow:
         steps={"fetch": StepCost(90.0, 30.0), "index": StepCost(20.5, 10.0), "other": StepCost(0.2, 0.1)},
         pages=PageCounts(new=1_000 * number, changed=7, gone=3, failed=2, not_asked=1),
         failures={"timeout": 2},
+        requests=1_234,
         received=123_456_789,
         latency={bucket_of(0.1): 90, bucket_of(2.0): 10},
         urls=123_456,
@@ -59,6 +61,7 @@ def test_what_a_round_is_followed_by_belongs_to_its_line() -> None:
     assert (rows[1].steps["rank"], rows[1].steps["groups"]) == (StepCost(5.0, 4.0), StepCost(5.0, 4.0))
     assert rows[1].documents == groups.documents
     assert rows[1].dollars == 1.0
+    assert all(getattr(rows[1], name) == getattr(groups, name) for name in figures_of_files([]))
     assert rows[1].pages == second.pages
 
 
@@ -69,6 +72,10 @@ def test_the_totals_are_sums_with_the_last_sizes() -> None:
     assert total.cost == StepCost(pytest.approx(3 * 110.7), pytest.approx(3 * 40.1))  # type: ignore[arg-type]
     assert total.latency == {bucket_of(0.1): 270, bucket_of(2.0): 30}
     assert total.documents == 3_000
+    once = {"is_round", "left", "ended_by"}
+    for name in figures_of_round([]).keys() - once:
+        assert getattr(total, name) == getattr(total_of([total_of(rows[:2]), rows[2]]), name)
+        assert not getattr(rows[2], name) or getattr(total, name) != getattr(rows[2], name), name
 
 
 @pytest.mark.parametrize("room", [40, 80, 200])

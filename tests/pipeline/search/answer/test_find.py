@@ -154,7 +154,9 @@ def test_the_last_page_of_a_host_says_how_many_more_its_host_has(store: LocalSto
     ("query", "expected"),
     [
         ("tree site:www.a.example", ["no page is on www.a.example; searched on a.example"]),
+        ("tree (site:www.a.example OR b)", ["no page is on www.a.example; searched on a.example"]),
         ("tree -site:www.b.example", []),
+        ("tree -(b site:www.a.example)", ["no page is on www.a.example; searched on a.example"]),
         ("tree site:www.c.example", []),
     ],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.commands.shared.querying.answer_lines import print_answer
-from crawlctl.pipeline.search.answer.answer import Answer, Page
+from crawlctl.pipeline.search.answer.answer import Answer, AnswerPage
 from crawlctl.pipeline.search.answer.snippets import MarkedText
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ def test_a_heading_stands_before_the_partial_matches_at_the_end_only(
 ) -> None:
     title = MarkedText("t", ())
     pages = tuple(
-        Page(number, "http://a.example/", title, title, 1.0, 0, 0, "en", partial)
+        AnswerPage(number, "http://a.example/", title, title, 1.0, 0, 0, "en", partial)
         for number, partial in enumerate((True, False, True, True), 1)
     )
     print_answer(Answer("q", 1, 3, pages, (), {}))

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from crawlctl.pipeline.config.settings import Config
 from crawlctl.pipeline.formats.source import PathSource
 from crawlctl.pipeline.formats.zstd_module import zstd
-from crawlctl.pipeline.imports.captures import (
+from crawlctl.pipeline.imports.answer_reader import (
     DAMAGED,
     OTHER,
     RECORDS,
     UNKNOWN_ENCODING,
     UNREADABLE,
-    Captures,
+    AnswerReader,
 )
 from crawlctl.tests.bytes_source import BytesSource
 from crawlctl.tests.pipeline.imports.archives import MOMENT, answer, arc_record, page, record
@@ -31,7 +31,7 @@ ARCHIVES = Path(__file__).parents[4] / "shared" / "data" / "warc"
 
 
 def read(data: bytes) -> tuple[list[Answer], dict[str, int]]:
-    captures = Captures(Config())
+    captures = AnswerReader(Config())
     return [answer for answer, _ in captures.answers(BytesSource(data))], dict(captures.counts)
 
 
@@ -185,7 +185,7 @@ def test_only_an_answer_in_a_member_of_its_own_can_be_read_alone(compress: Calla
     parts = [
         compress(part) for part in (RECORDS_OF_FIVE[0], b"".join(RECORDS_OF_FIVE[1:4]), RECORDS_OF_FIVE[4])
     ]
-    found = [capture for _, capture in Captures(Config()).answers(BytesSource(b"".join(parts)))]
+    found = [capture for _, capture in AnswerReader(Config()).answers(BytesSource(b"".join(parts)))]
     assert [one.length for one in found] == [len(parts[0]), 0, 0, 0, len(parts[2])]
 
 
@@ -236,7 +236,7 @@ def test_an_archive_of_mere_beginnings_takes_no_time(mark: bytes) -> None:
 @pytest.mark.skipif(not ARCHIVES.is_dir(), reason="the archives of ../shared are not here")
 @pytest.mark.parametrize(("name", "pages"), [("whirlwind.warc.gz", 1), ("example.warc.gz", 139)])
 def test_archives_of_other_crawlers_are_read(name: str, pages: int) -> None:
-    captures = Captures(Config())
+    captures = AnswerReader(Config())
     found = [answer for answer, _ in captures.answers(PathSource(ARCHIVES / name))]
     assert len(found) == pages
     assert DAMAGED not in captures.counts

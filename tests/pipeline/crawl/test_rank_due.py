@@ -12,7 +12,7 @@ from crawlctl.pipeline.config.settings import RankSettings
 from crawlctl.pipeline.config.units import DAY, Duration
 from crawlctl.pipeline.crawl.history.history_files import with_row
 from crawlctl.pipeline.crawl.history.history_row import HistoryRow
-from crawlctl.pipeline.crawl.history.rank_due import RankChanges, judge, rank_changes
+from crawlctl.pipeline.crawl.rank_due import RankChanges, judge, rank_changes
 from crawlctl.pipeline.crawl.reports.page_counts import PageCounts
 from crawlctl.pipeline.rank.graph.graph_files import NODES
 from crawlctl.pipeline.state.kinds import GRAPH, HISTORY, RANKS, WEBDB

@@ -1,4 +1,4 @@
-"""Captures: turns the records of an archive into answers as from a fetch, with their places in the archive.
+"""AnswerReader: reads an archive into answers, as if they were fetched, with their places in the archive.
 
 Records that are no answer to a request for a page are left out and counted: other record types, other schemes
 than http and https, robots.txt, and content types that we do not read. Damaged records are counted by reason;
@@ -55,7 +55,7 @@ class _Unusable(ValueError):
     """A record is sound but cannot be imported; the reason names no details of it."""
 
 
-class Captures:
+class AnswerReader:
     """Reads archives; `counts` counts their records by what happened to them."""
 
     def __init__(self, config: Config) -> None:
