@@ -77,7 +77,7 @@ class SearchedText:
         self.data = text.encode("utf-8", "replace")
         # offsets of the byte behind each word; [-1] is before the first word
         self._lower = self.data.lower() + b" "
-        self._accents: bool | None = None  # whether it may have accents; None: nobody has looked
+        self._accented_at: list[tuple[int, int]] | None = None  # None: nobody has looked
 
     def occurrences(self, needles: Sequence[Needle]) -> list[Occurrence]:
         """Return where the needles stand, in the order of the text; none overlaps another."""
@@ -106,26 +106,34 @@ class SearchedText:
     def _accented(self, forms: tuple[Form, ...]) -> list[tuple[int, int]]:
         """Return where a word that was typed without accents stands with them."""
         form = forms[0]
-        if len(forms) > 1 or not form.literal or not form.literal.isascii() or not self._has_accents():
+        if len(forms) > 1 or not form.literal or not form.literal.isascii():
             return []
-        first, lower, done, checked = ord(form.literal[0].lower()), self._lower, 0, 0
-        found: list[tuple[int, int]] = []
-        for match in islice(_ACCENTED.finditer(lower), _MAX_LOOKS):
-            if match.start() < done or checked == _MAX_WORDS:
-                continue
-            start, done = self._chunk_at(match.start())
-            if lower[start] == first or lower[start] >= 128:
-                checked += 1
-                words = _words_of(lower[start:done], start)
-                found += [(begin, end) for word, begin, end in words if form.accepts(word)]
+        first, lower, found = ord(form.literal[0].lower()), self._lower, list[tuple[int, int]]()
+        chunks = (
+            chunk for chunk in self._accented_chunks() if lower[chunk[0]] == first or lower[chunk[0]] >= 128
+        )
+        for start, end in islice(chunks, _MAX_WORDS):
+            words = _words_of(lower[start:end], start)
+            found += [(begin, last) for word, begin, last in words if form.accepts(word)]
         return found
+
+    def _accented_chunks(self) -> list[tuple[int, int]]:
+        """Return the chunks with a letter that may have an accent; they are found once for all needles."""
+        if self._accented_at is None:
+            self._accented_at = list(self._find_accents()) if self._has_accents() else []
+        return self._accented_at
+
+    def _find_accents(self) -> Iterator[tuple[int, int]]:
+        done = 0
+        for match in islice(_ACCENTED.finditer(self._lower), _MAX_LOOKS):
+            if match.start() >= done:
+                start, done = self._chunk_at(match.start())
+                yield start, done
 
     def _has_accents(self) -> bool:
         """Return whether a word of the text may have an accent; most English texts have none."""
-        if self._accents is None:
-            letters = not self._text.isascii() and self.data.translate(None, _NOT_ACCENTED)
-            self._accents = bool(letters) or b"\xc2\xad" in self.data
-        return self._accents
+        letters = not self._text.isascii() and self.data.translate(None, _NOT_ACCENTED)
+        return bool(letters) or b"\xc2\xad" in self.data
 
     def _phrases(self, spans: list[tuple[int, int]], forms: tuple[Form, ...]) -> Iterator[tuple[int, int]]:
         """Yield where the forms stand side by side, given where one of them stands."""
