@@ -44,22 +44,26 @@ Another leaf, such as `1990..2000`: a node with no nodes inside it
        know a query; `_FORMS` of answer/needles.py, by which its words are marked in titles and snippets;
        `_WORDS_OF` of serve/searching/nothing_found.py, for the advice where nothing is found. A row may say
        that the leaf has no words.
-    5. plan/steps.py: a class for its step, only if none there will do. DocumentRanges does for every operator
-       that selects documents by their doc ids: it needs a method beside `host_ranges` in
-       evaluate/index_reader.py that finds them, and a line in open/searcher.py. A new class of step needs one
-       method and one row in `_METHODS` of each evaluator: evaluate/plain_evaluator.py and
-       evaluate/vector_evaluator.py.
-    6. The help and the tests, as for a filter.
+    5. plan/steps.py: a class for its step, only if none there will do. If the operator selects documents by
+       their doc ids, use DocumentRanges: write a method that finds them beside `host_ranges` in
+       evaluate/index_reader.py, and a line in open/searcher.py. A new class of step needs one method and one
+       row in `_METHODS` of each evaluator: evaluate/plain_evaluator.py and evaluate/vector_evaluator.py.
+    6. The help: query/operators.py, as in step 3 of a filter. The tests: WRITTEN of test_node_classes.py,
+       strategies.py and brute_force.py, as in step 4 of a filter.
 
 An operator between two others, such as `a NEAR b`
     1. query/tree.py: a class for its node, with `parts`, `with_parts` and `infix`, and its name in `Node`;
        its spelling in `KEYWORDS`, from which the lexer, query/meant.py and `_BARE_WORD` take it, and beside
        AND, OR and NOT at the head of query/lexer.py.
-    2. query/grammar.py: a rule in the docstring, and a method for it between the methods of the operators
-       that bind less and more (as `_both` is between `_either` and `_signed`). The method says what a denied
-       side means: NOT makes a `_Match` with `denied`, and only a `Not` may stand for "all other pages".
-       `_operand` and `query` name the operator in their messages.
+    2. query/grammar.py: a rule in the docstring, and a method for it. If NEAR binds tighter than AND, `_both`
+       calls the new method, and the new method calls `_signed`. A side may be denied (`a NEAR NOT b`): NOT
+       makes a `_Match` with `denied`, and the new method raises an error for it. `_operand` and `query` name
+       the operator in their messages.
     3. plan/planner.py: a row in `_STEPS`; a step in plan/steps.py if none will do, as above. If words inside
        the node shall have synonyms: `_runs` in plan/synonyms.py. Other code enters a node by its `parts`.
-    4. The help and the tests, as for a filter.
+    4. The help: query/operators.py, and the sentences that list AND, OR and NOT: in `meant` of query/meant.py
+       and in serve/templates/help.html.
+    5. The tests, in tests/pipeline/search: test_node_classes.py has two lists of queries with inner nodes, in
+       `test_a_node_is_made_again_with_its_own_parts` and `test_every_node_with_parts_is_tried`. WRITTEN there
+       has leaves only. strategies.py and brute_force.py, as in step 4 of a filter.
 """

@@ -2,7 +2,7 @@
 
 To add a content type:
 
-1. documents/sniff.py: add a member to `DocumentKind`, and say by which Content-Type or first bytes `sniff`
+1. text/documents/sniff.py: add a member to `DocumentKind`, and say by which Content-Type or first bytes `sniff`
    recognises it.
 2. text/documents/, or text/office/ for documents of XML or in a zip file: a module with a function that
    returns a `Page`. It raises `Unreadable` for a document that it cannot read. It needs no limit of time or
@@ -13,10 +13,10 @@ To add a content type:
    the row of `type:` in search/query/operators.py too.
 5. A test of the parser; docs/crawling.md, "Kinds of documents"; a line in CHANGELOG.md.
 
-Then let the fetcher bring such documents: remove the type from the defaults of `fetch.skip_types` and its
-file extension from the defaults of `scope.skip_extensions` (config/settings.py), and name the type in the
-Accept header (http/curl_options.py). `sniff` looks at signatures of binary files before the Content-Type: a
-type that begins like an archive needs a rule there. Only PDFs, Office documents and e-books may be larger
+Then let the fetcher bring such documents: name the type in the Accept header (http/curl_options.py). If the
+type stands in the defaults of `fetch.skip_types`, or its file extension in those of `scope.skip_extensions`
+(config/settings.py), remove it there. A type that begins like an archive, or like plain text as RTF does,
+needs a signature in `sniff`, which is asked before the Content-Type. Only PDFs, Office documents and e-books may be larger
 than `fetch.max_body` (http/body.py).
 """
 
