@@ -201,7 +201,6 @@ COVERED_BY = {
     "pipeline/search/evaluate/vector_phrases": "pipeline/search/answer/test_find",
     "pipeline/search/open/disk_cache": "pipeline/search/open/test_newest_snapshot",
     "pipeline/search/open/follower": "pipeline/commands/search/test_query",
-    "pipeline/search/open/open_index": "pipeline/search/open/test_newest_snapshot",
     "pipeline/search/open/title_tables": "pipeline/search/suggestions/test_completions",
     "pipeline/search/plan/expansions": "pipeline/search/answer/test_find",
     "pipeline/search/plan/filter_plans": "pipeline/search/answer/test_find",

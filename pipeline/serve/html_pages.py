@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from crawlctl.pipeline.serve.searching.page_results import PER_HOST
 from crawlctl.pipeline.serve.searching.search_request import SAFE
 from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.terminal.printable import blanked
@@ -35,8 +36,10 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.filters.update(marked=marked, shown=blanked, minute=utc_minute, mail_date=_mail_date)
-    environment.globals.update(counted=counted, default_safe=SAFE)
+    environment.filters.update(
+        marked=marked, shown=blanked, minute=utc_minute, mail_date=_mail_date, duration=duration
+    )
+    environment.globals.update(counted=counted, default_safe=SAFE, per_host=PER_HOST)
     return environment
 
 
@@ -48,6 +51,14 @@ def marked(text: MarkedText) -> Markup:
         at = end
     # Not Markup("").join(…), which would take most of the time of a page, because it checks each part again.
     return Markup("".join((*parts, escape(shown[at:]))))  # noqa: S704  # every part is escaped
+
+
+def duration(seconds: float) -> str:
+    """Return a duration as people read it: 6.2 ms, 161 ms, 1.2 s."""
+    if seconds >= 1:
+        return f"{seconds:.1f}\N{NO-BREAK SPACE}s"
+    milliseconds = seconds * 1000
+    return f"{milliseconds:.{0 if milliseconds >= 10 else 1}f}\N{NO-BREAK SPACE}ms"
 
 
 def _mail_date(seconds: float) -> str:

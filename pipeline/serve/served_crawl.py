@@ -65,6 +65,10 @@ class ServedCrawl:
         """Return what can be searched; only in the thread of `searching`."""
         return self.index.contents()
 
+    def readable_contents(self) -> Contents:
+        """Return what can be searched; raise an error if the store cannot be read. In that thread too."""
+        return self.index.readable_contents()
+
     def pages(self) -> StoredPages:
         """Return the stored pages of the current snapshot."""
         snapshot = load_current(self.store)

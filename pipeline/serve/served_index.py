@@ -15,6 +15,7 @@ from crawlctl.pipeline.search.open.follower import FollowingSearcher
 from crawlctl.pipeline.serve.fault_log import FAULTS
 from crawlctl.pipeline.serve.searching.earlier_snapshot import EarlierSnapshot
 from crawlctl.pipeline.state.kinds import WEBDB
+from crawlctl.pipeline.state.snapshots import load_current
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +51,9 @@ class ServedIndex:
         import numpy  # noqa: F401  # searches then use the evaluator for many queries
 
         self._clock = clock
+        self._store = store
         self._following = FollowingSearcher(store)
+        self._is_behind = False  # the newest snapshot could not be opened at the last check
         self._looked = clock()
         self._earlier = EarlierSnapshot(store, clock)
         self._contents: Contents | None = None
@@ -86,12 +89,24 @@ class ServedIndex:
         self._looked = self._clock()
         try:
             self._following.ask(_nothing)
+            self._is_behind = False
         except CrawlctlError as err:  # the next check, after LOOK_EVERY seconds, tries again
+            self._is_behind = True
             FAULTS.tell(err)
 
     def contents(self) -> Contents:
         """Return the figures of the open index, which are counted once per snapshot."""
         return self.ask(self._counted)
+
+    def readable_contents(self) -> Contents:
+        """Return the figures of the open index; raise an error if the store cannot be read at the moment.
+
+        Where only the newest snapshot cannot be opened, the open one goes on answering: that is no error.
+        """
+        contents = self.contents()
+        if self._is_behind:
+            load_current(self._store)
+        return contents
 
     def _counted(self, searcher: Searcher) -> Contents:
         snapshot = searcher.snapshot

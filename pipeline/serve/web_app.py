@@ -151,8 +151,8 @@ class _Readiness:
         self._crawls = (crawl, *others)
 
     async def ready(self, _request: Request) -> Response:
-        """Answer 200 once the index is open; 503 before that, and while the index cannot be read."""
-        contents = await self._crawl.searching.run(self._crawl.contents)
+        """Answer 200 once the index is open; 503 before that, and while the store cannot be read."""
+        contents = await self._crawl.searching.run(self._crawl.readable_contents)
         return PlainTextResponse(f"ready: snapshot {contents.snapshot}\n")
 
     async def metrics(self, _request: Request) -> Response:

@@ -28,7 +28,8 @@ FLAGS = (
 AXE = Path(__file__).parent.parent.parent / ".cache" / "axe-core" / "axe.min.js"
 
 
-@pytest.fixture(scope="session")
+# For one file of tests: as long as playwright runs, no other test of the process can use asyncio.run.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     if program is None:

@@ -213,7 +213,9 @@ def test_keys(visit: Visit) -> None:
     assert visitor.page.evaluate("document.activeElement.name") == "q"
     press("j")
     assert visitor.box.input_value() == "j", "in the box a letter is a letter"
-    visitor.page.locator("h1").evaluate("() => document.activeElement.blur()")
+    press("Escape")
+    assert visitor.box.input_value() == UNSPOKEN, "Esc leaves the box, with the query of these results"
+    assert visitor.page.evaluate("document.activeElement.name") is None
     press("?")
     visitor.page.wait_for_url("**/help#keys")
 

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 # A word that fewer than one document in this many has may be a typing error, of the user or of a page.
 RARE_IN = 1000
 
+# If so many documents match in full, and a limit per host leaves some out, no partial matches follow: those
+# that were left out answer better. The number is the same for all pages of results, so that they agree.
+ENOUGH = 10
+
 # A plan with more postings is answered sooner with numpy, although to import it takes a tenth of a second.
 PLAIN_POSTINGS = 250_000
 
@@ -84,8 +88,8 @@ def find(searcher: Searcher, query: Query, options: SearchOptions = DEFAULT_OPTI
     """Return the documents that match a query, the best first.
 
     If fewer documents match a plain query in full than were requested, documents that match only some of its
-    words follow. Documents that lack one word may stand among the full matches (plan/most_words.py). A strict
-    search returns only full matches.
+    words follow (but see ENOUGH). Documents that lack one word may stand among the full matches
+    (plan/most_words.py). A strict search returns only full matches.
     """
     plan = plan_query(query, searcher)
     top = top_documents(searcher, plan, _evaluator(searcher, plan), options)
@@ -154,7 +158,8 @@ def top_documents(
     lacking = {ranked.document for ranked in others}
     first = folding.first(matches, count, _latest if by_date else by_score)
     found = [(folded, folded.ranked.document in lacking) for folded in first]
-    if loose_step is None or len(found) >= count:
+    is_enough = len(found) >= count or (options.per_host and matches.total >= ENOUGH)
+    if loose_step is None or is_enough:
         partial = sum(is_partial for _, is_partial in found)
         return TopDocuments(found[options.offset :], matches.total, partial, matches, hidden)
     loose = found_by(loose_step)

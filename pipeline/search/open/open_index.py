@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
@@ -77,8 +78,19 @@ def _remote_searcher(
 
 def _searchable(store: Store, snapshot: Snapshot) -> Snapshot:
     if not snapshot.files_of(DICTIONARY):
-        raise StoreError(
-            f"{store.uri} has no index to search yet; fetch pages with `crawlctl run`, "
-            "or index what was fetched with `crawlctl merge`"
-        )
+        raise _not_indexed(store)
     return snapshot
+
+
+def _not_indexed(store: Store) -> StoreError:
+    """Return the error for a crawl without an index, which a run under way may be about to make."""
+    from crawlctl.pipeline.state.leases.lease_records import latest_record
+
+    _, lease = latest_record(store)
+    is_running = lease is not None and lease.command == "run" and not lease.is_free(time.time())
+    hint = (
+        "`crawlctl run` is under way, wait until its first round has ended"
+        if is_running
+        else "fetch pages with `crawlctl run`, or index what was fetched with `crawlctl merge`"
+    )
+    return StoreError(f"{store.uri} has no index to search yet; {hint}")

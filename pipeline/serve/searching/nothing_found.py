@@ -24,11 +24,19 @@ if TYPE_CHECKING:
 MAX_SITES = 5
 
 
-class Advice(msgspec.Struct, frozen=True):
-    """Queries that find something; the counts are of pages that match, or that have some of the words."""
+class OtherQuery(msgspec.Struct, frozen=True):
+    """A query that finds something, and how many pages: if `is_partial`, they have some of its words."""
 
-    without_filters: FilterLink | None = None
-    words_alone: FilterLink | None = None
+    query: str
+    count: int
+    is_partial: bool
+
+
+class Advice(msgspec.Struct, frozen=True):
+    """What to try: queries that find something, and sites on which the most pages have one of the words."""
+
+    without_filters: OtherQuery | None = None
+    words_alone: OtherQuery | None = None
     sites: list[FilterLink] = []
 
 
@@ -67,10 +75,10 @@ _WORDS_OF: dict[type, Callable[[Any], Iterable[str]]] = {
 }
 
 
-def _counted(searcher: Searcher, text: str, safe: Safe) -> FilterLink | None:
+def _counted(searcher: Searcher, text: str, safe: Safe) -> OtherQuery | None:
     results = _found(searcher, text, SearchOptions(1, safe=safe))
     count = results.total or results.partial if results else 0
-    return FilterLink(text, text, count) if count else None
+    return OtherQuery(text, count, is_partial=not results.total) if results and count else None
 
 
 def _sites(searcher: Searcher, text: str, safe: Safe) -> list[FilterLink]:

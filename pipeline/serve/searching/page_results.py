@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.query.tree import Node, Query
     from crawlctl.pipeline.serve.searching.search_request import SearchRequest
 
-PER_HOST = 2  # the most results per host, unless the query names a site
+PER_HOST = 2  # the most results per host, unless the query names a site or the visitor wants all
 
 
 class PageResults(msgspec.Struct, frozen=True):
@@ -33,6 +33,7 @@ class PageResults(msgspec.Struct, frozen=True):
     # from the number of a result to the query that searches only the site of the result
     site_queries: dict[int, str]
     advice: Advice | None  # if nothing was found
+    is_cut: bool  # the results end here, and the limit per host has left some out
     has_explicit: bool  # whether the crawl has explicit pages; only then the page offers safe search
 
 
@@ -49,8 +50,17 @@ def page_results(searcher: Searcher, wanted: SearchRequest) -> PageResults:
         links.of_facets(found.facets, found.total),
         _site_queries(found, parsed, links),
         None if found.results or wanted.offset else advice_for(searcher, parsed, wanted.safe),
+        _is_cut(found, wanted, _per_host(searcher, wanted)),
         bool(searcher.explicit),
     )
+
+
+def _is_cut(found: Found, wanted: SearchRequest, per_host: int) -> bool:
+    """Return whether the results end on this page, and the limit per host has left out pages that match."""
+    if not per_host or found.has_more or not found.results:
+        return False
+    is_left = found.total + found.partial > found.results[-1].number
+    return is_left and (wanted.offset > 0 or any(one.more_on_host for one in found.results))
 
 
 def _site_queries(found: Found, query: Query, whole: FilterLinks) -> dict[int, str]:
@@ -67,7 +77,7 @@ def explained(searcher: Searcher, wanted: SearchRequest, number: int) -> Found:
     """Return one result with its explanation, numbered as on the page of results."""
     _, query = _found(searcher, wanted)
     one = msgspec.structs.replace(wanted, text=query, limit=1, offset=number - 1)
-    return search(searcher, one, explain=True, per_host=_per_host(searcher, query))
+    return search(searcher, one, explain=True, per_host=_per_host(searcher, one))
 
 
 def _found(searcher: Searcher, wanted: SearchRequest) -> tuple[Found, str]:
@@ -81,12 +91,13 @@ def _found(searcher: Searcher, wanted: SearchRequest) -> tuple[Found, str]:
 
 
 def _searched(searcher: Searcher, wanted: SearchRequest) -> Found:
-    return search(searcher, wanted, per_host=_per_host(searcher, wanted.text), facets=True)
+    return search(searcher, wanted, per_host=_per_host(searcher, wanted), facets=True)
 
 
-def _per_host(searcher: Searcher, text: str) -> int:
-    """Return how many results of a host are shown: 0 (all) if the query, or the whole crawl, has one site."""
-    return 0 if _names_site(parse(text).tree) or not _has_several_hosts(searcher) else PER_HOST
+def _per_host(searcher: Searcher, wanted: SearchRequest) -> int:
+    """Return how many results of a host are shown: 0 (all) if wanted, or if query or crawl have one site."""
+    is_all = wanted.is_all or _names_site(parse(wanted.text).tree) or not _has_several_hosts(searcher)
+    return 0 if is_all else PER_HOST
 
 
 def _names_site(tree: Node) -> bool:

@@ -35,12 +35,13 @@ def breadcrumb(url: str) -> list[str]:
     parts = [unquote(part, errors="replace") for part in split.path.split("/") if part]
     if len(parts) > _MAX_CRUMBS:
         parts = [*parts[:2], ELLIPSIS, *parts[-1:]]
-    return [_short(part) for part in (split.netloc, *parts)]
+    return [_short(part, _MAX_CRUMB) for part in (split.netloc, *parts)]
 
 
-def _short(part: str) -> str:
-    part = blanked(part)
-    return part if len(part) <= _MAX_CRUMB else part[: _MAX_CRUMB - 1] + ELLIPSIS
+def _short(text: str, most: int) -> str:
+    """Return a text as it is shown, cut to `most` characters with the sign that it was cut."""
+    text = blanked(text)
+    return text if len(text) <= most else text[: most - 1].rstrip() + ELLIPSIS
 
 
 class SectionLink(msgspec.Struct, frozen=True):
@@ -59,5 +60,5 @@ def section_link(url: str, sections: Sequence[Section], at: int | None) -> Secti
     section = sections[number] if number >= 0 else None
     if section is None or not section.anchor:
         return None
-    title = blanked(section.title).strip()[:_MAX_HEADING] or "the section"
+    title = _short(section.title.strip(), _MAX_HEADING).strip() or "the section"
     return SectionLink(title, f"{link.partition('#')[0]}#{quote(section.anchor, safe='')}")

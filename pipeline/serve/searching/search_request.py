@@ -37,6 +37,7 @@ class SearchRequest(msgspec.Struct, frozen=True):
     offset: int = 0
     safe: Safe = SAFE
     is_exact: bool = False  # the words are searched for as typed, even where a better spelling is known
+    is_all: bool = False  # all pages of a host are shown, not only the best few
 
     @property
     def page(self) -> int:
@@ -46,18 +47,23 @@ class SearchRequest(msgspec.Struct, frozen=True):
     def path(self, path: str = "/search", **changes: str | int) -> str:
         """Return the address of this search with some parameters changed; defaults are left out."""
         wanted: dict[str, str | int] = {"q": self.text, "sort": self.sort, "exact": int(self.is_exact)}
-        wanted |= {"safe": self.safe, "page": self.page, **changes}
-        defaults = {"sort": "score", "page": 1, "exact": 0, "safe": SAFE}
+        wanted |= {"all": int(self.is_all), "safe": self.safe, "page": self.page, **changes}
+        defaults = {"sort": "score", "page": 1, "exact": 0, "all": 0, "safe": SAFE}
         return f"{path}?{urlencode({k: v for k, v in wanted.items() if defaults.get(k) != v})}"
 
 
 def search_of(parameters: Mapping[str, str]) -> SearchRequest:
-    """Return the search of a page for people: `q`, `sort`, `page`, `safe` and `exact`."""
+    """Return the search of a page for people: `q`, `sort`, `page`, `safe`, `exact` and `all`."""
     page = number_in(parameters, "page", 1, low=1, high=MAX_RESULTS // PER_PAGE)
-    is_exact = bool(number_in(parameters, "exact", 0, low=0, high=1))
-    offset = (page - 1) * PER_PAGE
-    safe = safe_in(parameters)
-    return SearchRequest(text_in(parameters), _sort(parameters), PER_PAGE, offset, safe, is_exact)
+    return SearchRequest(
+        text_in(parameters),
+        _sort(parameters),
+        PER_PAGE,
+        (page - 1) * PER_PAGE,
+        safe_in(parameters),
+        _is_set(parameters, "exact"),
+        _is_set(parameters, "all"),
+    )
 
 
 def program_search_of(parameters: Mapping[str, str]) -> SearchRequest:
@@ -89,6 +95,10 @@ def number_in(parameters: Mapping[str, str], name: str, default: int, *, low: in
     if not (is_number and low <= int(text) <= high):
         raise Problem(HTTPStatus.BAD_REQUEST, f"{name} must be a whole number from {low} to {high}")
     return int(text)
+
+
+def _is_set(parameters: Mapping[str, str], name: str) -> bool:
+    return bool(number_in(parameters, name, 0, low=0, high=1))
 
 
 def safe_in(parameters: Mapping[str, str]) -> Safe:

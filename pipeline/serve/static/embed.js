@@ -81,7 +81,7 @@
       var all = found.total + found.partial;
       status.textContent = all ? all + (all === 1 ? " page " : " pages ") : "Nothing found. ";
       if (all > found.results.length) {
-        status.append(element("a", { href: address("/search", { q: query(words) }) }, "Show all"));
+        status.append(element("a", { href: address("/search", { q: query(words), all: 1 }) }, "Show all"));
       }
     }
 

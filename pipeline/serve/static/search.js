@@ -124,6 +124,10 @@
       choose(-1);
       close();
       event.preventDefault(); // without this the browser empties the box
+    } else if (event.key === "Escape" && (box.defaultValue || !box.value)) {
+      box.value = box.defaultValue; // the query of the results below
+      box.blur(); // then j and k are keys again
+      event.preventDefault();
     } else if (event.key === "ArrowDown" && !event.altKey) {
       if (count) choose(chosen + 1 < count ? chosen + 1 : -1);
       else ask();

@@ -9,7 +9,7 @@ from jinja2 import UndefinedError
 from selectolax.lexbor import LexborHTMLParser
 
 from crawlctl.pipeline.search.answer.snippets import MarkedText
-from crawlctl.pipeline.serve.html_pages import marked, rendered
+from crawlctl.pipeline.serve.html_pages import duration, marked, rendered
 from crawlctl.pipeline.terminal.printable import blanked
 
 texts = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("<>&\"'/ab"), min_size=1)
@@ -32,3 +32,18 @@ def test_a_marked_text_shows_its_characters_and_has_no_element_but_mark(
 def test_a_name_that_a_template_misses_is_an_error() -> None:
     with pytest.raises(UndefinedError):
         rendered("problem.html")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (0.00004, "0.0 ms"),
+        (0.00624, "6.2 ms"),
+        (0.0124, "12 ms"),
+        (0.161, "161 ms"),
+        (1.234, "1.2 s"),
+        (75, "75.0 s"),
+    ],
+)
+def test_a_duration_is_shown_as_people_read_it(seconds: float, shown: str) -> None:
+    assert duration(seconds).split("\N{NO-BREAK SPACE}") == shown.split()

@@ -81,6 +81,20 @@ def test_a_snapshot_that_cannot_be_opened_leaves_the_old_one_in_place(tmp_path: 
     clock.now += LOOK_EVERY
     assert served.ask(urls) == {ONE.url}
     assert served.snapshot.number == first.number
+    assert served.readable_contents().pages == 1, "the server is ready"
+
+
+def test_a_store_that_cannot_be_read_is_told_until_it_is_back(tmp_path: Path) -> None:
+    store, clock = LocalStore(tmp_path / "crawl"), Clock()
+    write_index(store, [[ONE]])
+    served = ServedIndex(store, clock)
+    store.root.rename(tmp_path / "away")
+    clock.now += LOOK_EVERY
+    with pytest.raises(StoreError):
+        served.readable_contents()
+    (tmp_path / "away").rename(store.root)
+    clock.now += LOOK_EVERY
+    assert served.readable_contents().pages == 1
 
 
 def test_without_an_index_there_is_nothing_to_serve(tmp_path: Path) -> None:

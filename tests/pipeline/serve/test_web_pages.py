@@ -107,6 +107,32 @@ def test_a_host_has_two_results_at_most_unless_its_site_is_asked_for(client: Tes
     assert len(every.css(".result")) == 10
 
 
+def test_where_results_end_early_all_pages_can_be_shown(client: TestClient) -> None:
+    """The limit per host leaves few results of a crawl with few hosts; the others are one click away."""
+    page = html(client, f"/search?q={UNSPOKEN}")
+    assert text(page, ".cut") == f"At most {PER_HOST} pages of each site are shown. Show all pages"
+    (path,) = links(page, ".cut a")
+    found = set()
+    while path:
+        every = html(client, path)
+        assert every.css(".cut") == []
+        found.update(links(every, ".result h3 a"))
+        (why, *_) = [link for link in links(every, ".facts a") if link.startswith("/why")]
+        assert text(html(client, why), ".result h3") == text(every, ".result h3")
+        path = next(iter(links(every, "a[rel=next]")), "")
+    assert len(found) == NUMBERED
+
+
+def test_where_the_limit_has_left_out_nothing_nothing_is_said(client: TestClient) -> None:
+    for query in ("loop", "*+site:many.example", UNSPOKEN + "&page=2"):
+        assert html(client, f"/search?q={query}").css(".cut") == []
+
+
+def test_a_result_that_is_explained_does_not_ask_why_again(client: TestClient) -> None:
+    page = html(client, "/why?q=loop&n=1")
+    assert [node.text() for node in page.css(".facts a")] == ["cached"]
+
+
 def test_pages_with_some_of_the_words_lead_to_more_of_their_site(client: TestClient) -> None:
     page = html(client, "/search?q=wombat+aardvark")
     assert text(page, ".divider") == "Pages that have some of the words"
@@ -196,9 +222,11 @@ def test_a_word_in_quotes_counts_among_the_words_that_may_be_tried_alone(client:
 def test_a_filter_that_leaves_nothing_is_named_with_what_there_is_without_it(client: TestClient) -> None:
     page = html(client, "/search?q=loop+lang:fr+wombat")
     advice = [text_of(node) for node in page.css(".advice li")]
-    assert "Without the filters: loop wombat 2 pages" in advice
+    assert "Without the filters: loop wombat 2 pages with some of the words" in advice
     assert "Sites with most pages that have one of the words: docs.example 2" in advice
     assert "/search?q=%28loop+OR+wombat%29+site%3Adocs.example" in links(page, ".advice a")
+    full = [text_of(node) for node in html(client, "/search?q=generator+lang:fr").css(".advice li")]
+    assert "Without the filters: generator 1 page" in full
     alone = html(client, "/search?q=site:nowhere.example")
     assert [node.text() for node in alone.css(".chosen a")] == ["site:nowhere.example ✕"]
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.errors import CorruptFile, QueryError, StoreError
-from crawlctl.pipeline.search.answer.find import SearchOptions, find, matching_urls, top_documents
+from crawlctl.pipeline.search.answer.find import ENOUGH, SearchOptions, find, matching_urls, top_documents
 from crawlctl.pipeline.search.evaluate.plain_evaluator import PlainEvaluator
 from crawlctl.pipeline.search.evaluate.vector_evaluator import VectorEvaluator
 from crawlctl.pipeline.search.open.open_index import open_index
@@ -17,6 +17,7 @@ from crawlctl.pipeline.search.plan import expansions
 from crawlctl.pipeline.search.plan.planner import RANK_WEIGHT, plan_query
 from crawlctl.pipeline.search.query.grammar import parse
 from crawlctl.pipeline.state.snapshots import create_crawl
+from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.urls.hosts import stable_hash
 from crawlctl.tests.effort import examples
 from crawlctl.tests.pipeline.search.brute_force import Page
@@ -25,10 +26,10 @@ from crawlctl.tests.pipeline.search.small_index import write_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from crawlctl.pipeline.search.answer.results import Explanation
     from crawlctl.pipeline.search.evaluate.matches import Evaluator
-    from crawlctl.pipeline.store.local.store import LocalStore
 
 HOST = "http://a.example"
 
@@ -130,14 +131,33 @@ def test_of_a_host_only_the_best_are_shown_and_the_others_are_counted(
             return top_documents(index, plan, evaluator, SearchOptions(limit, offset, sort, per_host=most))
 
         every, some = shown(100), shown(100, most=per_host)
-        assert (some.total, some.partial) == (every.total, every.partial)
-        documents = [folded.ranked.document for folded, _ in every.documents]
+        is_enough = every.total >= ENOUGH
+        assert (some.total, some.partial) == (every.total, 0 if is_enough else every.partial)
+        documents = [
+            folded.ranked.document for folded, is_partial in every.documents if not (is_enough and is_partial)
+        ]
         hosts = [urlsplit(record.url).netloc for record in index.records(documents)]
         best = [one for number, one in enumerate(documents) if hosts[:number].count(hosts[number]) < per_host]
         assert [folded.ranked.document for folded, _ in some.documents] == best
         paged = [one for start in range(0, len(best), 3) for one in shown(3, start, per_host).documents]
         assert paged == some.documents
     index.close()
+
+
+def test_no_partial_matches_stand_in_for_full_ones_that_a_limit_per_host_leaves_out(
+    tmp_path: Path,
+) -> None:
+    def found(full: int, per_host: int) -> list[tuple[str, bool]]:
+        store = LocalStore(tmp_path / f"{full}-{per_host}")
+        pages = [Page(f"http://a.example/{number}", text="red tree") for number in range(full)]
+        write_index(store, [[*pages, Page("http://b.example/", text="red")]])
+        options = SearchOptions(ENOUGH + 5, per_host=per_host)
+        hits = find(open_index(store), parse("red tree"), options).hits
+        return [(hit.url.split("/")[2], hit.partial) for hit in hits]
+
+    assert found(ENOUGH, 2) == [("a.example", False)] * 2
+    assert found(ENOUGH - 1, 2) == [*[("a.example", False)] * 2, ("b.example", True)]
+    assert found(ENOUGH, 0)[-1] == ("b.example", True)
 
 
 def test_the_last_page_of_a_host_says_how_many_more_its_host_has(store: LocalStore) -> None:

@@ -33,6 +33,13 @@ def test_words_before_the_first_section_or_in_no_text_lead_to_the_page_alone() -
     assert section_link("http://a.org/", (), 3) is None
 
 
+def test_a_heading_that_is_cut_says_so() -> None:
+    long, exact = (Section("a", "word " * 30, 0),), (Section("a", "x" * 80, 0),)
+    shown = section_link("http://a.org/", long, 0)
+    assert shown is not None and shown.title == "word " * 15 + "word…"
+    assert section_link("http://a.org/", exact, 0) == SectionLink("x" * 80, "http://a.org/#a")
+
+
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "//a.org", "HTTP://a.org", ""])
 def test_only_canonical_web_addresses_are_links(url: str) -> None:
     assert safe_link(url) == ""

@@ -38,6 +38,13 @@ def test_defaults_are_left_out_of_addresses() -> None:
     assert SearchRequest("a").path("/why", n=3) == "/why?q=a&n=3"
 
 
+def test_that_all_pages_are_wanted_stays_in_addresses() -> None:
+    wanted = search_of({"q": "a", "all": "1", "exact": "1"})
+    assert (wanted.is_all, wanted.is_exact) == (True, True)
+    assert wanted.path(page=2) == "/search?q=a&exact=1&all=1&page=2"
+    assert search_of(dict(parse_qsl(urlsplit(wanted.path()).query))) == wanted
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -48,6 +55,7 @@ def test_defaults_are_left_out_of_addresses() -> None:
         {"page": "²"},
         {"page": "9" * 5000},
         {"sort": "newest"},
+        {"all": "2"},
         {"q": "x" * (MAX_CHARACTERS + 1)},
     ],
 )
