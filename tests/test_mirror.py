@@ -56,7 +56,7 @@ COVERED_BY = {
     "pipeline/crawl/exports/exported_captures": "pipeline/commands/manage/test_export",
     "pipeline/crawl/exports/formats": "pipeline/commands/manage/test_export",
     "pipeline/crawl/listings/page_captures": "pipeline/commands/look/test_show",
-    "pipeline/crawl/listings/archived_markdown": "pipeline/commands/look/test_show",
+    "pipeline/crawl/listings/archived_page": "pipeline/commands/look/test_show",
     "pipeline/crawl/listings/host_list": "pipeline/commands/look/test_hosts",
     "pipeline/crawl/listings/page_errors": "pipeline/commands/look/test_errors",
     "pipeline/crawl/listings/page_list": "pipeline/commands/look/test_pages",

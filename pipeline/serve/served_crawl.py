@@ -77,7 +77,7 @@ class ServedCrawl:
 
     def markdown(self, url: str) -> str:
         """Return the newest copy of a page as Markdown."""
-        from crawlctl.pipeline.crawl.listings.archived_markdown import archived_document, archived_markdown
+        from crawlctl.pipeline.crawl.listings.archived_page import archived_document, archived_markdown
 
         pages = self.pages()
         copy = pages.copy(url)

@@ -49,7 +49,8 @@ def test_what_was_lent_works() -> None:
         "print(mrjob.util.cmd_line(['a b']), mrjob.util.which('sh') is not None, "
         "mrjob.compat.uses_yarn('3.4.2'), mrjob.parse.to_uri('/a b'))"
     )
-    assert python(code) == "'a b' True True file:///a%20b"
+    # Python 3.14 leaves out the empty host of such a URI; Java reads both.
+    assert python(code) in {f"'a b' True True file:{slashes}a%20b" for slashes in ("/", "///")}
 
 
 def test_mrjob_can_still_be_imported_plainly() -> None:

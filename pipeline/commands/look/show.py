@@ -62,7 +62,7 @@ def _moment(ctx: click.Context, parameter: click.Parameter, value: str | None) -
     "--at",
     callback=_moment,
     metavar="TIME",
-    help="With --markdown, --raw or --headers: the newest answer until a time in UTC, such as 2026-05-09.",
+    help="Read the newest archived answer until a time in UTC, such as 2026-05-09.",
 )
 @json_option
 @pass_session
@@ -81,9 +81,9 @@ def command(
 
     The text is the one that queries search. --markdown, --raw and --headers read an answer of the server from
     the archives (WARC files), by default the newest one; with --raw and --headers the whole answer is
-    written. If the page was unchanged at the last visit, this is the answer of an earlier visit. `crawlctl
-    explain URL` says why a page is not stored, `crawlctl pages` lists pages, and `crawlctl dump docs` prints
-    the records.
+    written. If the page was unchanged at the last visit, this is the answer of an earlier visit. The text is
+    read from there too with --at, and if the page is not in the index. `crawlctl explain URL` says why it is
+    not, `crawlctl pages` lists pages, and `crawlctl dump docs` prints the records.
 
     \b
     Example:
@@ -96,7 +96,6 @@ def command(
     _refuse_odd_options(forms, captures=captures, at=at, as_json=as_json)
     from crawlctl.pipeline.crawl.listings.archive_search import ArchiveSearch
     from crawlctl.pipeline.crawl.listings.page_captures import PageArchive
-    from crawlctl.pipeline.crawl.listings.stored_page import stored_document
     from crawlctl.pipeline.crawl.reports.url_explanation import explain_url
     from crawlctl.pipeline.state.snapshots import load_current
     from crawlctl.pipeline.urls.canonical import canonical
@@ -106,11 +105,12 @@ def command(
     explanation = explain_url(
         store, snapshot, config, canonical(url, config.urls.strip_parameters), time.time()
     )
-    if not (captures or any(forms.values())):
-        document = stored_document(store, snapshot, explanation)
-        print_json(_plain(document)) if as_json else _print(document, config.sites)
-        return
     search = ArchiveSearch(store, snapshot, reading_sign("archives"))
+    wants_newest_text = not (captures or at or any(forms.values()))
+    if wants_newest_text and _show_stored(
+        store, snapshot, explanation, search, config.sites, as_json=as_json
+    ):
+        return
     if captures:
         _show_captures(store, snapshot, search, explanation, as_json=as_json)
         return
@@ -121,8 +121,47 @@ def command(
         _print_markdown(store, snapshot, config, answer, explanation.url, as_json=as_json)
     elif raw:
         _write_raw(answer, explanation.url, with_head=headers)
-    else:
+    elif headers:
         _print_headers(answer, explanation.url, as_json=as_json)
+    else:
+        _show_text(store, snapshot, config, answer, explanation.url, as_json=as_json)
+
+
+def _show_stored(
+    store: Store,
+    snapshot: Snapshot,
+    explanation: UrlExplanation,
+    search: ArchiveSearch,
+    sites: Mapping[str, SiteRules],
+    *,
+    as_json: bool,
+) -> bool:
+    """Print the text that the index has of a page.
+
+    Return False if it has none but the archives have; if neither has, raise an error that says why.
+    """
+    from crawlctl.pipeline.crawl.listings.stored_page import has_text_elsewhere, not_stored, stored_document
+
+    document = stored_document(store, snapshot, explanation)
+    if document is not None:
+        print_json(_plain(document)) if as_json else _print(document, sites)
+        return True
+    if not has_text_elsewhere(store, snapshot, explanation):
+        raise not_stored(explanation, search)
+    say(
+        f"{explanation.url} is not in the index: {explanation.why}; this is what its archived answer says",
+        err=True,
+    )
+    return False
+
+
+def _show_text(
+    store: Store, snapshot: Snapshot, config: Config, answer: ArchivedAnswer, url: str, *, as_json: bool
+) -> None:
+    from crawlctl.pipeline.crawl.listings.archived_page import archived_text
+
+    document = archived_text(store, snapshot, url, answer, config)
+    print_json(_plain(document)) if as_json else _print(document, config.sites)
 
 
 def _archived(
@@ -152,10 +191,6 @@ def _refuse_odd_options(forms: dict[str, bool], *, captures: bool, at: str | Non
         raise click.UsageError("--raw writes bytes, which JSON cannot hold; leave out --raw or --json")
     if captures and (given or at):
         raise click.UsageError(f"--captures lists all answers; leave out {', '.join(forms)} and --at")
-    if at and not given:
-        raise click.UsageError(
-            f"the index has only the newest text of a page; with --at add one of {', '.join(forms)}"
-        )
 
 
 def _show_captures(
@@ -242,7 +277,7 @@ def _print(document: DocRecord, sites: Mapping[str, SiteRules]) -> None:
 def _print_markdown(
     store: Store, snapshot: Snapshot, config: Config, answer: ArchivedAnswer, url: str, *, as_json: bool
 ) -> None:
-    from crawlctl.pipeline.crawl.listings.archived_markdown import archived_document, archived_markdown
+    from crawlctl.pipeline.crawl.listings.archived_page import archived_document, archived_markdown
     from crawlctl.pipeline.formats.warc.warc_date import warc_date
 
     page = archived_markdown(store, snapshot, archived_document(url, answer.head, answer.body), config)

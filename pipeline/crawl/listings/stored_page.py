@@ -1,10 +1,12 @@
-"""Finds the document of a page in the index, or says why a page is not stored and what to type."""
+"""Finds the document of a page in the index, or says why a page is not there and what to type."""
 
 from __future__ import annotations
 
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.captures.capture_lookup import captures_of
+from crawlctl.pipeline.captures.capture_record import has_answer
 from crawlctl.pipeline.errors import NothingMatched
 from crawlctl.pipeline.index.lookup import find_document
 from crawlctl.pipeline.webdb.records import Status
@@ -20,16 +22,30 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
 
-def stored_document(store: Store, snapshot: Snapshot, explanation: UrlExplanation) -> DocRecord:
-    """Return the indexed document of a URL; without one, an error says why and what to type."""
+def stored_document(store: Store, snapshot: Snapshot, explanation: UrlExplanation) -> DocRecord | None:
+    """Return the indexed document of a URL; None if the index has none."""
     files = [file for file in snapshot.files if file.partition == explanation.partition]
     is_live = explanation.entry is not None and explanation.entry.live
-    document = find_document(store, files, explanation.url) if is_live else None
-    if document is None:
-        raise NothingMatched(
-            f"{explanation.url} is not in the index: {explanation.why}; {_next_command(explanation)}"
-        )
-    return document
+    return find_document(store, files, explanation.url) if is_live else None
+
+
+def not_stored(explanation: UrlExplanation, search: ArchiveSearch) -> NothingMatched:
+    """Return the error for a page that is not in the index: it says why, and what to type."""
+    advice = _next_command(explanation)
+    if search.files and explanation.entry is not None and not explanation.entry.live:
+        advice += f"; `crawlctl show --raw {quote(explanation.url)}` searches the older archives"
+    return NothingMatched(f"{explanation.url} is not in the index: {explanation.why}; {advice}")
+
+
+def has_text_elsewhere(store: Store, snapshot: Snapshot, explanation: UrlExplanation) -> bool:
+    """Return whether a page that is not in the index has a text in the archives, by the tables of captures.
+
+    A redirect has none. A page that should be in the index, but is not there, is damaged or was imported.
+    """
+    entry = explanation.entry
+    if entry is None or entry.live or entry.status is Status.REDIRECTED:
+        return False
+    return has_answer(captures_of(store, snapshot, explanation.url))
 
 
 def require_captures(
@@ -66,4 +82,4 @@ def _next_command(explanation: UrlExplanation) -> str:
         return "an imported page stays in the archive that it came from; `crawlctl check` looks for damage"
     if not entry.last_tried:
         return "fetch it with `crawlctl run`"
-    return f"`crawlctl explain {url}` says more, `crawlctl show --raw {url}` prints what the server sent"
+    return f"`crawlctl explain {url}` says more"

@@ -92,7 +92,8 @@ OPERATORS = (
     Operator(
         ("in:author=knuth", 'in:author="donald knuth"'),
         "have this value in a field",
-        "Every page that names its authors in JSON-LD or meta elements has `author`; other fields are found "
+        "Pages that name their authors in JSON-LD or meta elements have `author`, and so have PDFs, Office "
+        "documents and e-books that name them in their properties; other fields are found "
         "by the rules for a site (setting `sites`). The whole value counts, in any case",
         prompt=False,
     ),

@@ -16,8 +16,8 @@ To add a content type:
 Then let the fetcher bring such documents: name the type in the Accept header (http/curl_options.py). If the
 type stands in the defaults of `fetch.skip_types`, or its file extension in those of `scope.skip_extensions`
 (config/settings.py), remove it there. A type that begins like an archive, or like plain text as RTF does,
-needs a signature in `sniff`, which is asked before the Content-Type. Only PDFs, Office documents and e-books may be larger
-than `fetch.max_body` (http/body.py).
+needs a signature in `sniff`, which is asked before the Content-Type. Only PDFs, Office documents and e-books
+may be larger than `fetch.max_body` (http/body.py).
 """
 
 from __future__ import annotations

@@ -21,6 +21,8 @@ _WORDS_OF_NAVIGATION = """
     sitemap skiplink skiplinks skipnav subnav tags toolbar toolbars topbar topnav
 """
 _NAVIGATION = frozenset(_WORDS_OF_NAVIGATION.split())
+# Links to the pages before and behind this one, such as `prev-next-area` of Sphinx themes.
+_NEIGHBOURS = (frozenset(("prev", "next")), frozenset(("previous", "next")))
 # Blocks beside the content of a page; they may have prose of their own.
 _WORDS_OF_EXTRA = """
     ad ads advert advertisement advertisements advertising byline comments consent cookie cookies
@@ -117,7 +119,7 @@ def _meaning(words: frozenset[str]) -> int:
         found |= CAPTION
     if not words.isdisjoint(_REMARKS) and words.isdisjoint(_STATES):
         found |= REMARK
-    if not words.isdisjoint(_NAVIGATION):
+    if not words.isdisjoint(_NAVIGATION) or any(words >= pair for pair in _NEIGHBOURS):
         found |= NAVIGATION
     is_pair = len(words) > 1 and any(one in words and other in words for one, other in _NOT_ALONE)
     return found | EXTRA if is_pair or not words.isdisjoint(_EXTRA) else found

@@ -22,7 +22,8 @@ from crawlctl.pipeline.formats.source import PathSource
 from crawlctl.pipeline.imports.answer_reader import AnswerReader
 from crawlctl.pipeline.state.snapshots import commit, create_crawl, load_current
 from crawlctl.pipeline.store.local.store import LocalStore
-from crawlctl.pipeline.urls.hosts import host_of, partition_of
+from crawlctl.pipeline.urls.hosts import host_of, partition_of, webdb_key
+from crawlctl.pipeline.webdb.records import Status, encode
 from crawlctl.tests.pipeline.captures.made_captures import A as CAPTURED
 from crawlctl.tests.pipeline.captures.made_captures import B as OTHER
 from crawlctl.tests.pipeline.captures.made_captures import archived, make_captured, visit
@@ -34,9 +35,11 @@ from crawlctl.tests.pipeline.commands.small_crawl import (
     B,
     archive,
     capture,
+    entry,
 )
 from crawlctl.tests.pipeline.imports.archives import answer as http_answer
 from crawlctl.tests.pipeline.imports.archives import record as warc_record
+from crawlctl.tests.pipeline.webdb.layered_part import write_layered
 
 if TYPE_CHECKING:
     from crawlctl.tests.pipeline.commands.conftest import Shell
@@ -126,7 +129,7 @@ def test_an_archive_that_was_emptied_or_cut_off_is_named(crawl: Shell, option: s
     [
         (A + "old", f"it leads to {A}", f"type `crawlctl show {A}`"),
         (A + "print", f"it has the content of {A}", f"type `crawlctl show {A}`"),
-        (A + "gone-1", "gone (status 404)", f"`crawlctl show --raw {A}gone-1` prints what the server sent"),
+        (A + "gone-1", "gone (status 404)", f"`crawlctl show --raw {A}gone-1` searches the older archives"),
         (A + "slow", "fetched at 2023-11-14", "an imported page stays in the archive that it came from"),
         (A + "new", "not fetched: it is due", "fetch it with `crawlctl run`"),
         (A + "x?a=1&b=2", "unknown: no seed names it", f"`crawlctl explain '{A}x?a=1&b=2'` says more"),
@@ -188,6 +191,43 @@ def test_an_older_answer_can_be_shown(captured: Shell, at: str, body: str) -> No
     assert captured("show", "--raw", "--at", at, OTHER) == body
 
 
+def test_the_text_of_an_older_answer_is_read_from_the_archives(captured: Shell) -> None:
+    assert captured("show", "--at", "2023-11-14", OTHER).endswith(
+        "visited 2023-11-14 22:13:22 UTC\n\nbears\n"
+    )
+    assert captured.json("show", "--at", "2023-11-15", OTHER)["text"] == "more bears"
+
+
+@pytest.mark.parametrize(
+    ("status", "why"), [(Status.DUPLICATE, f"it has the content of {OTHER}"), (Status.GONE, "gone")]
+)
+def test_a_page_that_is_not_in_the_index_is_read_from_the_archives_at_once(
+    shell: Shell, status: Status, why: str
+) -> None:
+    make_visited(status)
+    assert shell("show", CAPTURED).endswith("visited 2023-11-14 22:13:20 UTC\n\napes\n")
+    assert f"{CAPTURED} is not in the index: {why}" in shell.said
+    assert "this is what its archived answer says" in shell.said
+    assert shell.json("show", CAPTURED)["text"] == "apes"
+
+
+def test_a_redirect_has_no_text(shell: Shell) -> None:
+    make_visited(Status.REDIRECTED)
+    assert "older archives" not in shell("show", CAPTURED, code=1)
+    assert f"type `crawlctl show '{OTHER}'`" in shell("show", CAPTURED, code=1)
+
+
+def make_visited(status: Status) -> None:
+    """Make a crawl with an archived answer of one page, which has this status."""
+    store, number = LocalStore(Path("crawl")), partition_of(host_of(CAPTURED), PARTITIONS)
+    rows = [webdb_key(CAPTURED)], [encode(entry(status, 200, leads_to=OTHER))]
+    files = [
+        *write_layered(store, *rows, partition=number, round_number=1),
+        *archived(store, [visit(CAPTURED, 200, b"<p>apes", 0)], number, 1),
+    ]
+    commit(store, create_crawl(store, PARTITIONS), files=tuple(files), round_number=1)
+
+
 def test_captures_are_listed(captured: Shell) -> None:
     first, second = captured.json("show", "--captures", CAPTURED)
     assert (first["status"], first["mime"], first["is_revisit"]) == (200, "text/html", False)
@@ -207,7 +247,6 @@ def test_what_is_not_captured_is_told(captured: Shell) -> None:
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (["--at", "2023"], "with --at add one of --markdown, --raw, --headers"),
         (["--raw", "--at", "noon"], "'noon' is no time; give one such as 2026-05-09"),
         (["--captures", "--raw"], "leave out --markdown, --raw, --headers and --at"),
     ],

@@ -47,6 +47,12 @@ def test_boilerplate_is_no_text_and_its_headings_are_none(read: Read, page: str,
     assert found.headings == ()
 
 
+@pytest.mark.parametrize("name", ["prev-next-area", "previousNext", "nav-links"])
+def test_links_to_the_pages_before_and_behind_are_no_text_within_the_content(read: Read, name: str) -> None:
+    links = "<a href=a><p>previous</p><p>Prices</p></a><a href=b><p>next</p><p>Terms</p></a>"
+    assert read(f"<main><p>{PROSE}</p><div class={name}>{links}</div></main>").text == PROSE.strip()
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -58,6 +64,8 @@ def test_boilerplate_is_no_text_and_its_headings_are_none(read: Read, page: str,
         f"<form action=all.aspx><p>{PROSE * 4}</p></form>",
         f"<article class='hentry tag-review'><p>{PROSE}</p></article>",
         f"<div class=content-with-sidebar><p>{PROSE}</p></div>",
+        f"<div class=next-steps><p>{PROSE}</p></div>",
+        f"<div class=prev-next-permutation><p>{PROSE}</p></div>",
     ],
 )
 def test_what_only_looks_like_boilerplate_is_content(read: Read, content: str) -> None:
