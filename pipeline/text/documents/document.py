@@ -2,8 +2,8 @@
 
 To add a content type:
 
-1. text/documents/sniff.py: add a member to `DocumentKind`, and say by which Content-Type or first bytes `sniff`
-   recognises it.
+1. text/documents/sniff.py: add a member to `DocumentKind`, and say by which Content-Type or first bytes
+   `sniff` recognises it.
 2. text/documents/, or text/office/ for documents of XML or in a zip file: a module with a function that
    returns a `Page`. It raises `Unreadable` for a document that it cannot read. It needs no limit of time or
    memory: every parser runs in a helper process (text/guarded/). Name the kind in the comment of
