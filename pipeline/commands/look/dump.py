@@ -44,8 +44,16 @@ def command(
         store = session.store()
         readers = open_table(store, load_current(store), what, partition)
     else:
-        readers = iter([open_file(what)])
+        readers = iter([open_file(_file(what))])
 
     lines = (header_line(reader.header) for reader in readers) if header else record_lines(readers, as_json)
     for line in islice(lines, limit):
         say_json(line) if as_json or header else say(line)
+
+
+def _file(what: str) -> str:
+    """Return a path or URI; a word that is neither a table nor a file is an error that names the tables."""
+    if "/" in what or Path(what).exists():
+        return what
+    hint = "; rounds are shown by `crawlctl status --history`" if what == "history" else ""
+    raise click.UsageError(f"there is no table and no file called {what}; tables: {', '.join(TABLES)}{hint}")

@@ -116,7 +116,9 @@ def test_a_file_of_another_kind_is_one_line(shell: Shell, content: bytes) -> Non
 def test_a_folder_that_is_no_mapfile_is_one_line(shell: Shell) -> None:
     Path("folder").mkdir()
     assert shell("dump", "folder", code=1).count("\n") == 1
-    assert shell("dump", "nowhere", code=1).count("\n") == 1
+    assert shell("dump", "no/where", code=1).count("\n") == 1
+    assert "tables: webdb, hosts" in shell("dump", "nowhere", code=2)
+    assert "crawlctl status --history" in shell("dump", "history", code=2)
 
 
 def test_a_key_of_another_class_than_the_table_has_is_shown(shell: Shell) -> None:
