@@ -23,4 +23,6 @@ NEVER_SHOWN = frozenset(_NEVER_SHOWN.split())
 NOT_ENTERED = frozenset(("iframe", "script", "style", "template", "title"))
 EMPHASIS = frozenset(("b", "dt", "em", "strong"))
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+# Texts of the permalinks that documentation generators put behind headings and definitions.
+PERMALINKS = frozenset(("\u00b6", "\uf0c1"))
 VOID = frozenset(_VOID.split())

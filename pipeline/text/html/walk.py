@@ -22,6 +22,7 @@ from crawlctl.pipeline.text.html.elements import (
     HEADINGS,
     NEVER_SHOWN,
     NOT_ENTERED,
+    PERMALINKS,
 )
 from crawlctl.pipeline.text.html.outline import MAX_PHRASE, Heading, Phrase
 from crawlctl.pipeline.text.html.page_links import WrittenLink
@@ -157,16 +158,20 @@ class Walk:
     def _mute(self, _: LexborNode) -> None:
         """Forget the text of an element that is not shown; its links count at the place of the element."""
         mark = self.marks.pop()
-        del self.texts[mark:]
-        for notes in (self.blocks, self.linked, self.headings, self.definitions, self.phrases):
-            while notes and notes[-1][0] >= mark:  # each of them begins with its index in `texts`
-                notes.pop()
+        self._forget(mark)
         self._concealed -= 1
         if not self._concealed:  # once for nested elements, not again for each of them
             for index in range(len(self.places) - 1, -1, -1):
                 if self.places[index] <= mark:
                     break
                 self.places[index] = mark
+
+    def _forget(self, mark: int) -> None:
+        """Forget all texts from index `mark` on, and what is noted of them."""
+        del self.texts[mark:]
+        for notes in (self.blocks, self.linked, self.headings, self.definitions, self.phrases):
+            while notes and notes[-1][0] >= mark:  # each of them begins with its index in `texts`
+                notes.pop()
 
     def _set_aside(self, node: LexborNode) -> None:
         self.unscripted += self.texts[self.marks[-1] :]
@@ -225,7 +230,9 @@ class Walk:
             text = self._excerpt(self.settings.max_anchor)
         attributes = node.attributes
         href = attributes.get("href") or attributes.get("xlink:href")
-        if href:
+        if text in PERMALINKS and href and href.startswith("#"):
+            self._forget(start)
+        elif href:
             rel = attributes.get("rel")
             text = text or _squeezed(_text_of_image(node), self.settings.max_anchor)
             self.written.append(WrittenLink(href, text, " ".join(rel.lower().split()) if rel else ""))

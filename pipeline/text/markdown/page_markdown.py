@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlctl.pipeline.text.html.elements import APART, BLOCKS, HEADINGS, NEVER_SHOWN, NOT_ENTERED
+from crawlctl.pipeline.text.html.elements import APART, BLOCKS, HEADINGS, NEVER_SHOWN, NOT_ENTERED, PERMALINKS
 from crawlctl.pipeline.text.html.html import ALMOST_NO_TEXT, is_apology
 from crawlctl.pipeline.text.markdown.block_frames import (
     BlockKind,
@@ -52,8 +52,8 @@ MAX_FRAMES = 16
 
 _TEXT = "-text"
 _CODE, _LINK = "code", "link"
-# Texts of the permalinks that documentation generators put behind headings and definitions.
-_PERMALINKS = ("¶", "#", "§", "🔗")
+# Texts that are permalinks if they stand in a heading; elsewhere they may be links of the author.
+_PERMALINKS_IN_HEADINGS = PERMALINKS | {"#", "§", "🔗"}
 _EMPHASIS = (
     dict.fromkeys(("b", "strong"), STRONG)
     | dict.fromkeys(("em", "i", "cite", "dfn", "var"), EMPHASIS)
@@ -230,7 +230,7 @@ class MarkdownWalk:
         del self._line[inline.mark :]
         if inline.kind == _CODE:
             self._line.append(code(text))
-        elif text.strip() not in (_PERMALINKS if self._heading else _PERMALINKS[:1]):
+        elif text.strip() not in (_PERMALINKS_IN_HEADINGS if self._heading else PERMALINKS):
             if self._line and self._line[-1].endswith("!"):
                 self._line[-1] = f"{self._line[-1][:-1]}\\!"  # else the link would be an image
             self._line.append(link(text, inline.url))

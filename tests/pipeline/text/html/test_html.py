@@ -166,6 +166,14 @@ def test_title_and_headings(read: Read) -> None:
     assert page.headings == ("One", "Two 2")
 
 
+def test_the_sign_of_a_permalink_is_no_text(read: Read) -> None:
+    page = read(
+        "<h2 id=a>One<a href='#a'>¶</a></h2><p>a <a href='#b'><b>\uf0c1</b></a> b"
+        " <a href=c>¶</a> <a href='#d'>#</a>"
+    )
+    assert page.text == "One\na b ¶ #"
+
+
 def test_the_title_of_a_drawing_is_not_that_of_the_page(read: Read) -> None:
     assert read("<svg><title>s</title></svg>").title == ""
     assert read("<svg></svg><title>t</title>").title == "t"
