@@ -30,7 +30,7 @@ _FORMS = (
     (0.1, re.compile(r"/_modules/|/_sources?/")),
     (0.5, re.compile(r"/(?:tags?|categor(?:y|ies)|archives?|page)/[^/]+/?$")),
     (0.8, re.compile(r"/(?:index\.\w+)?$")),
-    (0.85, re.compile(r"change-?(?:s|log)\b|/whats-?new\b|/releases?\b|/release[-_.]|/news\b|/history\b")),
+    (0.5, re.compile(r"change-?(?:s|log)\b|/whats-?new\b|/releases?\b|/release[-_.]|/news\b|/history\b")),
 )
 
 
