@@ -39,9 +39,9 @@ def quality_of(url: str, lengths: Lengths) -> int:
     path = url.partition("://")[2].partition("?")[0].lower()
     share = min((left for left, form in _FORMS if form.search(path)), default=1.0)
     if not lengths.title:
-        share *= 0.8
+        share *= 0.9
     if lengths.body < _SHORT_TEXT:
-        share *= 0.8
+        share *= 0.9
     if path.count("/") > _MAX_DEPTH or "?" in url:
         share *= 0.95
     return max(1, round(BEST * share))
