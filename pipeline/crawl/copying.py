@@ -24,7 +24,10 @@ from crawlctl.pipeline.processes.signals import exit_on_signals
 from crawlctl.pipeline.progress.display import ShownStep
 from crawlctl.pipeline.progress.task_file import Progress, ProgressFile
 from crawlctl.pipeline.runners.switches import require_conf
+from crawlctl.pipeline.search.open.gathering import with_compound
+from crawlctl.pipeline.search.rules.rules_file import with_rules
 from crawlctl.pipeline.state.journal import is_round_open
+from crawlctl.pipeline.state.kinds import COMPOUND, RULES
 from crawlctl.pipeline.state.leases.lease import hold_lease
 from crawlctl.pipeline.state.leases.probe import require_exclusive_create
 from crawlctl.pipeline.state.snapshots import load_current, publish
@@ -72,13 +75,24 @@ def copy_crawl(
             put_record(destination, standing.record)
         copy = _Copy(work, destination, snapshot, standing.record, verify=verify)
         copied, made = copy.run(is_committed=standing.is_committed)
-        lease.check()
         if not standing.is_committed:
+            made = _searchable(destination, made)
+            lease.check()
             publish(destination, made)
         forget_steps(destination, snapshot.number)
     seconds = time.monotonic() - started
     anew = 0 if standing.is_committed or copy.is_plain else len(made.files) - len(copy.whole)
     return CopyReport(made.number, made.partitions, copied.files, copied.bytes, copied.present, anew, seconds)
+
+
+def _searchable(destination: Store, made: Snapshot) -> Snapshot:
+    """Return the snapshot of a copy with the files that a commit adds for queries, if the copy lacks them."""
+    files = made.files
+    if not made.files_of(RULES):
+        files = with_rules(destination, made, files)
+    if not made.files_of(COMPOUND):
+        files = with_compound(destination, made, files)
+    return msgspec.structs.replace(made, files=files)
 
 
 def _current(source: Store) -> Snapshot:

@@ -30,7 +30,7 @@ _FORMS = (
     (0.1, re.compile(r"/_modules/|/_sources?/")),
     (0.5, re.compile(r"/(?:tags?|categor(?:y|ies)|archives?|page)/[^/]+/?$")),
     (0.8, re.compile(r"/(?:index\.\w+)?$")),
-    (0.85, re.compile(r"change-?(?:s|log)\b|/whats-?new\b|/releases?\b|/release[-_.]|/news\b|/history\b")),
+    (0.5, re.compile(r"change-?(?:s|log)\b|/whats-?new\b|/releases?\b|/release[-_.]|/news\b|/history\b")),
 )
 
 
@@ -39,9 +39,9 @@ def quality_of(url: str, lengths: Lengths) -> int:
     path = url.partition("://")[2].partition("?")[0].lower()
     share = min((left for left, form in _FORMS if form.search(path)), default=1.0)
     if not lengths.title:
-        share *= 0.8
+        share *= 0.9
     if lengths.body < _SHORT_TEXT:
-        share *= 0.8
+        share *= 0.9
     if path.count("/") > _MAX_DEPTH or "?" in url:
         share *= 0.95
     return max(1, round(BEST * share))

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 # A query reads the whole file when it first meets a snapshot: 0.3 s beside S3, about two seconds at home.
 MAX_BYTES = 24 << 20
 # from a larger layer of the dictionary a query reads blocks, which takes one more round trip
-MAX_DICTIONARY_BYTES = 12 << 20
+MAX_DICTIONARY_BYTES = 16 << 20
 
 _COLUMN_BYTES = 16  # bytes per document in the longest columns that are gathered
 _COLUMNS_SHARE = 4  # columns may take 1/4 of the file

@@ -216,12 +216,20 @@ class _Planner:
             weight = max(1, round(NAME_WEIGHT * idf * self.scale))
             text = " ".join(word.text for word in inside)
             defining = Defining(f"name: {text}", entry.terms, entry.infos, ANY_FIELD, idf, weight)
-            rest = [self._titled(word) for readings in others for word in readings[0] if self._tells(word)]
+            rest = [step for readings in others for step in self._titled(readings)]
             steps.append(AllOf((defining, *rest)) if rest else defining)
         return steps
 
-    def _titled(self, word: _Word) -> Terms:
-        """Return the pages with a word in the title or the URL, which say what project a page is of."""
+    def _titled(self, readings: _Readings) -> Iterator[Step]:
+        """Yield the pages with words in the title or the URL, which say what project a page is of."""
+        found = self._found(readings)
+        steps = [[self._titled_word(word) for word in words if self._tells(word)] for words in found]
+        if len(found) > 1 and _are_spellings(found) and len(steps[0]) == 1:
+            yield AnyOf(tuple(step for words in steps for step in words))
+        else:
+            yield from steps[0]
+
+    def _titled_word(self, word: _Word) -> Terms:
         entry = self._entries[word.text]
         return Terms(word.text, entry.terms, entry.infos, _MASKS["title"] | _MASKS["url"])
 
@@ -251,6 +259,9 @@ class _Planner:
             first, *rest = self._found(readings)
             if any(map(self._ranks, first)):
                 parts.append(self._joined(readings, ranks=True, times=times))
+                if rest and _are_spellings((first, *rest)):
+                    others.append(self._joined(readings, ranks=True, times=times))
+                    continue
                 counts.update({word: times for word in first if self._tells(word)})
                 others += self._side_by_side_of(first, times)
                 others += (self._side_by_side(words, ranks=True, times=times) for words in rest)
@@ -418,8 +429,13 @@ class _Planner:
         return found or [readings[0]]
 
     def _joined(self, readings: _Readings, *, ranks: bool, times: int = 1) -> Step:
-        steps = [self._side_by_side(words, ranks=ranks, times=times) for words in self._found(readings)]
-        return steps[0] if len(steps) == 1 else AnyOf(tuple(steps))
+        found = self._found(readings)
+        steps = tuple(self._side_by_side(words, ranks=ranks, times=times) for words in found)
+        if len(steps) == 1:
+            return steps[0]
+        if _are_spellings(found):
+            return BestOf(steps, " or ".join(" ".join(word.text for word in words) for words in found))
+        return AnyOf(steps)
 
     def _side_by_side(self, words: tuple[_Word, ...], *, ranks: bool, times: int = 1) -> Step:
         steps = tuple(self._terms(word, ranks=ranks, times=times) for word in words)
@@ -464,6 +480,11 @@ def _placed(terms: Terms, entry: Entry) -> Terms:
     if entry.placed is None:
         return terms
     return msgspec.structs.replace(terms, terms=entry.placed.terms, infos=entry.placed.infos)
+
+
+def _are_spellings(readings: Sequence[Sequence[_Word]]) -> bool:
+    """Return whether readings are spellings of the same (`c++`, `cpp`): they have equally many words."""
+    return len({len(words) for words in readings}) == 1
 
 
 def _all_words(leaves: Iterable[_Readings]) -> Iterator[_Word]:

@@ -38,7 +38,7 @@ WHOLE_HEADING = 77
 # the query
 WHOLE_TITLE = 128
 ANCHOR_WEIGHT = 128
-QUALITY_WEIGHT = 1.5  # the most that the quality of a page adds to a score
+QUALITY_WEIGHT = 3.0  # the most that the quality of a page adds to a score
 
 HEADING, TITLE, ANCHOR = map(INDEXED_FIELDS.index, ("heading", "title", "anchor"))
 

@@ -7,6 +7,8 @@ stand side by side; a page matches a word if it has one of its readings. The wor
     utf-8, e-mail also utf8, email
     utf8, mp3     also utf 8, mp 3
     email         also e mail, as e-mail is cut
+    C++, cpp      also cpp, C++: in URLs, and where signs cannot be typed
+    2.1.6, v2.1.6 also v2.1.6, 2.1.6
 """
 
 from __future__ import annotations
@@ -22,6 +24,13 @@ _SHORT = 1  # one of the parts has at most this many characters; longer parts ar
 _HYPHENS = re.compile(r"(?<=\w)[-\u2010\u2011](?=\w)")
 _NUMBERED = re.compile(r"([a-z]{2,})([0-9]{1,3})")
 _HYPHENED = {"email": ("e", "mail"), "emails": ("e", "mails")}
+_WITHOUT_SIGNS = {"c++": "cpp", "c#": "csharp", "f#": "fsharp", ".net": "dotnet"}
+_SPELLED = {
+    **_HYPHENED,
+    **{signed: (plain,) for signed, plain in _WITHOUT_SIGNS.items()},
+    **{plain: (signed,) for signed, plain in _WITHOUT_SIGNS.items()},
+}
+_VERSION = re.compile(r"(v?)([0-9]+)(?:\.[0-9]+)+", re.IGNORECASE)
 
 Reading = tuple[str, ...]
 
@@ -44,7 +53,9 @@ def _read(text: str) -> tuple[Reading, ...]:
         found.append(tuple(tokens(_HYPHENS.sub("", text))))
     if len(words) == 1:
         numbered = _NUMBERED.fullmatch(words[0])
-        found.append((numbered[1], numbered[2]) if numbered else _HYPHENED.get(words[0], words))
+        found.append((numbered[1], numbered[2]) if numbered else _SPELLED.get(words[0], words))
+    if version := _VERSION.fullmatch(text):
+        found.append((version[2] if version[1] else f"v{version[2]}", *words[1:]))
     return tuple(dict.fromkeys(found))
 
 

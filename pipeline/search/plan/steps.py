@@ -319,20 +319,20 @@ class MostOf(Step, frozen=True, eq=False):
 class BestOf(AnyOf, frozen=True, eq=False):
     """Documents that match at least one part; the part with the greatest score counts (Lucene: DisMax).
 
-    The first part is the step of the words as typed, the others are its synonyms.
+    The first part is the step of the words as typed, the others are other spellings or synonyms of them.
     """
 
     text: str = ""
 
     @property
     def label(self) -> str:
-        """The step of the words as typed, and the steps of their synonyms."""
+        """The words as typed, and other spellings or synonyms of them."""
         return self.text
 
     @property
     def reason(self) -> str:
         """Why the best part adds to the score."""
-        return "the best of what was asked for and its synonyms, which count a little less"
+        return "the best of the words as typed and what stands for them"
 
     def leaves(self) -> Iterator[Terms]:
         """Yield the terms that a document has; an unknown word with a known synonym is no slip."""

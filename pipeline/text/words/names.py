@@ -6,9 +6,10 @@ Generators of documentation give each definition an anchor, and most write the n
     Javadoc                            get(java.lang.Object), get-java.lang.Object-
     rustdoc                            method.push, struct.Vec
 
-Doxygen's anchors contain no names, but its headings do: `push_back()`. Titles such as
-`std::vector<T>::push_back` are names too. A name of one part is also known by the file it is in: `get` in
-`java/util/HashMap.html` is `HashMap.get`.
+Doxygen's anchors contain no names, but its headings do: `push_back()`. A heading with more than a declaration
+or the kind of the name (`The range() Function`) only speaks of the name: `Use QuerySet.count()`, `login() has
+changed`. Titles such as `std::vector<T>::push_back` are names too. A name of one part is also known by the
+file it is in: `get` in `java/util/HashMap.html` is `HashMap.get`.
 
 A key is the letters and digits of a name, and nothing else. So `click.Group.get_command`, `Group::getCommand`
 and `group get command` are found alike. A name has three keys: of its last part, of its last two parts, and
@@ -40,7 +41,19 @@ _KINDS = re.compile(
     r"|associatedtype|associatedconstant)\.(?=\w+$)"
 )
 _JAVADOC = re.compile(r"(\w+)(?:\(.*\)|-(?:[\w.:\[\]]+-)*)")
-_CALLED = re.compile(rf"(?:^|[\s*&])({_PART}(?:(?:\.|::){_PART})*)\(")
+_CALLED = re.compile(
+    rf"(?:^|(?:[\w<>:,]+\s*[*&]+\s*)|\s)({_PART}(?:(?:\.|::){_PART})*)\((?:[^()]|\([^()]*\))*(?:\)|$)"
+)
+_NUMBERED = re.compile(r"\W*(?:[A-Z]\.)?[0-9][0-9.]*\s+")  # the number of a section, as in F.28.1. digest()
+_WORD = re.compile(r"[^\W\d]+")
+_KIND_OF_NAME = re.compile(r"(?:function|method|macro)s?|operator|procedure")
+# The words that may stand beside the call in a heading that defines a name.
+_DECLARES = re.compile(
+    rf"{_KIND_OF_NAME.pattern}|the|and|or|sql|manual|page"
+    r"|static|inline|virtual|explicit|extern|constexpr|const|noexcept|override|final|volatile|abstract|async"
+    r"|public|private|protected|default|delete|def|func?|fn|fun"
+    r"|void|bool|char|int|long|short|unsigned|signed|float|double|auto"
+)
 _TEMPLATE = re.compile(r"<[^<>]*>")
 _FILE = re.compile(r"(?:class|struct|enum|trait|union|interface)?[.]?(\w+?)\.x?html?$")
 _DOXYGEN = "_1_1"  # two colons in the name of a file
@@ -58,8 +71,20 @@ def defined_name(anchor: str, title: str = "") -> str:
         return anchor
     if javadoc := _JAVADOC.fullmatch(anchor):
         return javadoc[1]
-    called = _CALLED.search(title[:MAX_NAME])
-    return called[1] if called else ""
+    return _called_name(title[:MAX_NAME])
+
+
+def _called_name(title: str) -> str:
+    """Return the name that a heading such as `push_back()` defines; "" if it only speaks of it."""
+    number = _NUMBERED.match(title)
+    text = title[number.end() :] if number else title
+    called = _CALLED.search(text)
+    if called is None:
+        return ""
+    beside = _WORD.findall(_CALLED.sub(" ", text).casefold())
+    # The String format() Method
+    is_of_a_kind = beside[:1] == ["the"] and bool(_KIND_OF_NAME.fullmatch(beside[-1]))
+    return called[1] if is_of_a_kind or all(map(_DECLARES.fullmatch, beside)) else ""
 
 
 def is_qualified(anchor: str) -> bool:

@@ -24,14 +24,21 @@ from crawlctl.pipeline.crawl.rounds import run_rounds
 from crawlctl.pipeline.crawl.work import Work
 from crawlctl.pipeline.errors import ConfigError, CorruptFile, NotACrawl, StoreBusy, StoreError
 from crawlctl.pipeline.progress.display import Display
+from crawlctl.pipeline.search.answer.find import find
+from crawlctl.pipeline.search.open.open_index import open_index
+from crawlctl.pipeline.search.query.grammar import parse
+from crawlctl.pipeline.search.rules.rules_file import with_rules
 from crawlctl.pipeline.state.garbage import collect
 from crawlctl.pipeline.state.journal import put_run
+from crawlctl.pipeline.state.kinds import COMPOUND, RULES
 from crawlctl.pipeline.state.leases.lease import hold_lease
-from crawlctl.pipeline.state.snapshots import load_current, snapshot_numbers
+from crawlctl.pipeline.state.own_settings import write_own_settings
+from crawlctl.pipeline.state.snapshots import commit, load_current, snapshot_numbers
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.tests.pipeline.copies.answers import answers_of
 from crawlctl.tests.pipeline.copies.holdings import holdings
 from crawlctl.tests.pipeline.copies.made_crawl import make_crawl, work_on
+from crawlctl.tests.pipeline.search.memory_store import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,6 +112,28 @@ def test_a_second_copy_copies_nothing(crawl: LocalStore, copy: LocalStore) -> No
     report = copy_crawl(work_on(crawl), copy, verify=True)
     assert (report.copied, report.present) == (0, len(load_current(crawl).files))
     assert data(copy) == before
+
+
+def test_a_copy_in_a_remote_store_has_a_compound_file_and_keeps_it(crawl: LocalStore) -> None:
+    remote = MemoryStore()
+    copy_crawl(work_on(crawl), remote)
+    (compound,) = load_current(remote).files_of(COMPOUND)
+    assert compound.name in remote.files
+    before = load_current(remote)
+    assert copy_crawl(work_on(crawl), remote).copied == 0
+    assert load_current(remote) == before
+
+
+def test_a_copy_in_other_partitions_keeps_the_rules_of_searches(own: LocalStore, copy: LocalStore) -> None:
+    blocks = {"*": ["host1.example"]}
+    entry = write_own_settings(own, {"search.blocks": blocks}, 1)
+    before = load_current(own)
+    files = with_rules(own, before, (*before.files, entry))
+    commit(own, before, files=files, round_number=before.round)
+    copy_crawl(work_on(own), copy, partitions=3)
+    assert load_current(copy).files_of(RULES)
+    found, kept = (find(open_index(store), parse("*")).total for store in (own, copy))
+    assert found == kept > 0
 
 
 def test_a_copy_that_is_behind_gets_the_new_files_only(own: LocalStore, copy: LocalStore) -> None:

@@ -114,3 +114,15 @@ def test_the_answer_names_the_anchor_and_the_explanation_the_definition(index: S
     assert page.explanation is not None
     (part,) = [part for part in page.explanation.parts if part.label.startswith("name:")]
     assert part.reason == "the page defines it" and part.score > 0
+
+
+def test_the_project_of_a_name_may_be_spelled_as_urls_can() -> None:
+    section = Section("std::list::push_back", "push_back", 0)
+    pages = [
+        Page("http://a.example/cpp/list", title="Lists", text="push_back adds", sections=(section,)),
+        Page("http://a.example/talk", title="Talk", text="c++ push back " * 9),
+        *(Page(f"http://b.example/{number}", text="other words") for number in range(9)),
+    ]
+    store = MemoryStore()
+    index = open_index(store, write_index(store, [pages]), cached=False)
+    assert find(index, parse("c++ push back")).hits[0].url == "http://a.example/cpp/list"

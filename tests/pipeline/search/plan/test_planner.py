@@ -13,6 +13,7 @@ from crawlctl.pipeline.search.plan.planner import plan_query
 from crawlctl.pipeline.search.plan.steps import (
     AllOf,
     AnyOf,
+    BestOf,
     PhraseOf,
     Terms,
 )
@@ -62,6 +63,29 @@ def test_a_plain_query_comes_with_a_loose_one_and_others_do_not(store: LocalStor
         ["e", "mail"],
     ]
     assert plan_query(parse("e-mail AND tree"), index).loose is None
+
+
+@pytest.mark.parametrize("query", ["c++ vector", "cpp vector"])
+def test_of_two_spellings_the_better_one_counts(store: LocalStore, query: str) -> None:
+    texts = {
+        "cpp/at": "vector at",
+        "c": "a vector of c++",
+        "cpp/end": "the end of a vector of c++",
+        "d": "vector",
+    }
+    write_index(store, [[Page(f"http://a.example/{path}", text=text) for path, text in texts.items()]])
+    index = open_index(store)
+    plan = plan_query(parse(query), index)
+    assert isinstance(plan.step, AllOf) and isinstance(plan.step.parts[0], BestOf)
+    assert isinstance(plan.loose, AnyOf) and any(isinstance(part, BestOf) for part in plan.loose.parts)
+    for evaluator in (PlainEvaluator(index.reader, plan), VectorEvaluator(index.vector_lists, plan)):
+        found = evaluator.matches(plan.step).best(9)
+        named = {
+            record.url[17:]: one.score
+            for one, record in zip(found, index.records(one.document for one in found), strict=True)
+        }
+        assert named.keys() == {"cpp/at", "c", "cpp/end"}
+        assert named["cpp/end"] < named["c"] + named["cpp/at"] / 2, "two spellings are not two words"
 
 
 def test_a_segment_without_a_word_is_left_alone(store: LocalStore) -> None:
