@@ -1,10 +1,12 @@
-"""A WebDB layer and its extract: CPU time to write, merge and open them, to select due URLs, to look URLs up.
+"""A WebDB layer and its extract: CPU time to write, merge, open and search them, and of a merge by look-ups.
 
     python bench/bench_extract.py [--entries 600000] [--repeat 3]
 
 The part is made up (bench_webdb.py). A second layer of half of the rows is merged with it. The due URLs
 are selected as a fetch task does, the most important first, so each is in another block. Looked-up URLs are
-chosen at random and sorted. Figures are the least of --repeat runs.
+chosen at random and sorted. The merge of a round brings discoveries of known URLs, chosen at random, and the
+outcomes of as many pages as link to so many; it finds their rows by look-ups, or reads the part from end to
+end. Figures are the least of --repeat runs.
 """
 
 from __future__ import annotations
@@ -20,14 +22,17 @@ from typing import TYPE_CHECKING
 from bench_webdb import NOW, entry_of, url_of
 from clock import best_of
 
+from crawlctl.pipeline.config.settings import RecrawlSettings
+from crawlctl.pipeline.state.snapshots import Snapshot
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.urls.hosts import webdb_key
 from crawlctl.pipeline.webdb.extract.due_rows import best_due_rows
 from crawlctl.pipeline.webdb.extract.part_extract import KnownKeys, extract_of
 from crawlctl.pipeline.webdb.layers.delta import merged_layers
 from crawlctl.pipeline.webdb.layers.layer import layers_of
+from crawlctl.pipeline.webdb.merge import update
 from crawlctl.pipeline.webdb.part import part_in, write_part
-from crawlctl.pipeline.webdb.records import encode
+from crawlctl.pipeline.webdb.records import Fresh, Kind, Outcome, decode_entry, encode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +43,8 @@ if TYPE_CHECKING:
 AT_ONCE = 4096  # rows
 SELECTED = 3000
 LOOKED_UP = (1000, 6000, 18_000, 40_000)
+FOUND = (12_000, 36_000, 72_000, 144_000)  # discoveries of a merge
+LINKED_A_VISIT = 26  # as in scale.py
 DAY = 86_400
 
 
@@ -82,6 +89,41 @@ def report(store: LocalStore, keys: list[bytes], values: list[bytes], repeat: in
         some = sorted(Random(1).sample(keys, number))
         cpu = best_of(partial(look_up, store, files, some), repeat).cpu
         print(f"look up one of {number:<17,}{cpu / number * 1e6:10.3f} µs", flush=True)
+    report_merges(store, dict(zip(keys, values, strict=True)), repeat)
+
+
+def report_merges(store: LocalStore, rows: dict[bytes, bytes], repeat: int) -> None:
+    """Print what a merge takes that looks rows up, and one that reads the part."""
+    files = written(store, [*rows], [*rows.values()], number=1)
+    made = {"version": 4, "number": 1, "writer": "bench", "parent": "", "created": 0.0, "round": 1}
+    snapshot = Snapshot(**made, partitions=1, files=files)
+    for number in FOUND:
+        fresh = [(key, found_again(rows[key])) for key in sorted(Random(2).sample([*rows], number))]
+        visited = sorted(Random(3).sample([*rows], number // LINKED_A_VISIT))
+        outcomes = [(key, Outcome(Kind.FETCHED, NOW, 200, Random(key).randbytes(16))) for key in visited]
+        for name, least in (("look-ups", 1), ("reading", len(rows))):
+            update.READ_PER_LOOK_UP, update.MOST_LOOK_UPS = least, len(rows)
+            cpu = best_of(partial(merge_round, store, snapshot, fresh, outcomes), repeat).cpu
+            print(f"merge {number:,} discoveries by {name}".ljust(42) + f"{cpu:10.2f} s", flush=True)
+
+
+def found_again(value: bytes) -> Fresh:
+    """Return a discovery that changes nothing: most links are known."""
+    entry = decode_entry(value)
+    return Fresh(NOW, entry.depth + 1, anchors=entry.anchors[:1], source=entry.source)
+
+
+def merge_round(
+    store: LocalStore,
+    snapshot: Snapshot,
+    fresh: list[tuple[bytes, Fresh]],
+    outcomes: list[tuple[bytes, Outcome]],
+) -> None:
+    """Merge a round into the part, as its reducer does."""
+    settings = RecrawlSettings()
+    update.advance_part(
+        store, snapshot, 0, fresh, outcomes, now=NOW, settings=settings, round_number=snapshot.round + 1
+    )
 
 
 def look_up(store: LocalStore, files: Sequence[FileEntry], keys: list[bytes]) -> None:
@@ -92,12 +134,12 @@ def look_up(store: LocalStore, files: Sequence[FileEntry], keys: list[bytes]) ->
 def written(
     store: LocalStore, keys: list[bytes], values: list[bytes], *, number: int
 ) -> tuple[FileEntry, ...]:
-    """Write rows as a layer with its extract."""
+    """Write rows as a layer with its extract; a review has seen all of them."""
     blocks = (
         (keys[start : start + AT_ONCE], values[start : start + AT_ONCE])
         for start in range(0, len(keys), AT_ONCE)
     )
-    return write_part(store, blocks, partition=0, round_number=number, number=number)
+    return write_part(store, blocks, partition=0, round_number=number, number=number, unsettled=())
 
 
 def opened(store: LocalStore, files: Sequence[FileEntry]) -> PartExtract:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from math import ceil
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from merge_amounts import MadeUpCrawl, Round, Written, total
 
@@ -25,14 +25,18 @@ from crawlctl.pipeline.index.statistics import totals_of
 from crawlctl.pipeline.rank.graph.stored_graph import BYTES_PER_ARC, BYTES_PER_NODE
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.store.open import open_store
-from crawlctl.pipeline.webdb.extract.part_extract import ROWS_PER_LOOK_UP
-from crawlctl.pipeline.webdb.merge.update import MOST_LOOK_UPS
+from crawlctl.pipeline.webdb.merge.update import MOST_LOOK_UPS, READ_PER_LOOK_UP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # Measured in CPU-seconds, by the benchmark named or on the crawl of docweb.
 FETCH_SECONDS = 81.1 / 17_465  # a page: fetch, parse, archive, index run (the fetch step of its 7 rounds)
 NOT_MODIFIED_SECONDS = 25 / 19_314  # an answer 304, all steps (README.md: the second crawl of docweb)
 ENTRY_SECONDS = 1 / 200_000  # an entry of a WebDB part that a merge reads whole (bench_merge_webdb.py)
-LOOK_UP_SECONDS = 48e-6  # an entry that a merge looks up, 6,000 of 600,000 (bench_extract.py)
+# An entry that a merge looks up: 15e-6 (bench_extract.py, 12,000 to 144,000 of 600,000), and 11e-6 for its
+# shuffle (bench_merge_webdb.py). And an entry of the blocks that are unpacked for it, soon of all blocks.
+LOOK_UP_SECONDS, UNPACKED_SECONDS = 26e-6, 0.7e-6
 ROW_SECONDS = 6.1e-6  # an entry that a merge of layers writes again, with its extract (bench_extract.py)
 DUE_SECONDS = 340e-6  # a URL that is selected by the extract (bench_extract.py)
 OPEN_SECONDS = 6e-9  # a URL whose part is opened by its extract (bench_extract.py)
@@ -228,12 +232,12 @@ def rank_memory(small: Small, size: Size) -> float:
 
 
 def first_work(small: Small, size: Size, written: Written) -> dict[str, float]:
-    """Return the CPU-seconds of a first crawl by step; of a hundred rounds each reads half the last WebDB."""
+    """Return the CPU-seconds of a first crawl by step."""
     partitions = size.partitions
     return {
         "fetch": size.pages * FETCH_SECONDS,
         "selection": size.pages * DUE_SECONDS,
-        "WebDB, read": ROUNDS * size.entries / 2 * ENTRY_SECONDS,
+        "WebDB, read or looked up": partitions * sum(webdb_of_rounds(size)),
         "WebDB, layers merged": partitions * written.rows * ROW_SECONDS,
         "index merges": partitions * written.documents * MERGE_SECONDS,
         "dictionary": written.terms * TERM_SECONDS,
@@ -242,6 +246,25 @@ def first_work(small: Small, size: Size, written: Written) -> dict[str, float]:
         "snapshots, driver": ROUNDS * partitions * (small.lines + ROUNDS / 2) * LINE_SECONDS,
         "snapshots, tasks": ROUNDS * partitions * read_by_tasks(small, size, ROUNDS / 2),
     }
+
+
+def webdb_of_rounds(size: Size) -> Iterator[float]:
+    """Yield the CPU-seconds that the merge of a partition takes in each round of a first crawl."""
+    touched = size.pages / size.partitions / ROUNDS * (1 + LINKED_A_VISIT)
+    for number in range(ROUNDS):
+        yield webdb_merge(size.entries / size.partitions * (number + 0.5) / ROUNDS, touched)
+
+
+def webdb_merge(entries: float, touched: float) -> float:
+    """Return the CPU-seconds of a merge that touches some entries of a part."""
+    if is_read_whole(entries, touched):
+        return entries * ENTRY_SECONDS
+    return entries * UNPACKED_SECONDS + touched * LOOK_UP_SECONDS
+
+
+def is_read_whole(entries: float, touched: float) -> bool:
+    """Return whether so many entries of a part are touched that a merge reads it from end to end."""
+    return touched > min(entries / READ_PER_LOOK_UP, MOST_LOOK_UPS)
 
 
 def ranking(small: Small, size: Size) -> float:
@@ -290,14 +313,12 @@ def a_day(small: Small, size: Size, changed: float) -> dict[str, float]:
     # outcomes, linked URLs, and the pages that the round before has changed
     touched = visits * (1 + changed * (LINKED_A_VISIT + 1))
     entries = size.entries / size.partitions
-    is_read_whole = touched > min(entries / ROWS_PER_LOOK_UP, MOST_LOOK_UPS)
-    merge = entries * ENTRY_SECONDS if is_read_whole else touched * LOOK_UP_SECONDS
     lines = size.partitions * (small.lines + ROUNDS + DAYS / 2)
     cpu = {
         "fetch": size.partitions * visits * (changed * FETCH_SECONDS + (1 - changed) * NOT_MODIFIED_SECONDS),
         "selection": size.partitions * visits * DUE_SECONDS,
         "extracts opened": 2 * size.entries * OPEN_SECONDS,
-        "WebDB, read or looked up": size.partitions * merge,
+        "WebDB, read or looked up": size.partitions * webdb_merge(entries, touched),
         "WebDB, layers merged": size.partitions * (written.rows + rows) * ROW_SECONDS,
         "index merges": size.partitions * written.documents * MERGE_SECONDS,
         "dictionary": written.terms * TERM_SECONDS,
@@ -311,7 +332,7 @@ def a_day(small: Small, size: Size, changed: float) -> dict[str, float]:
     return {
         "visits": size.pages * DAILY,
         "URLs touched in a partition": touched,
-        "the WebDB is read whole": float(is_read_whole),
+        "the WebDB is read whole": float(is_read_whole(entries, touched)),
         "times a changed document is written": written.documents / (visits * changed),
         "share of the dictionary written": written.terms / terms,
         "groupings a day": written.groupings,

@@ -71,9 +71,9 @@ class WebDbPart:
             found = self._held[layer, number] = self._rows[layer].block_number(number)
         return found
 
-    def packed_in(self, layer: int, key: bytes) -> bytes | None:
-        """Return the packed entry of a key in one layer, None if the layer does not have it."""
-        return self._rows[layer].get(key)
+    def packed_in(self, layer: int, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """Return the packed entries of those keys that one layer has; the keys must rise."""
+        return self._rows[layer].get_all(keys)
 
     def packed(self, key: bytes) -> bytes | None:
         """Return the packed entry of a WebDB key, None if the part does not have it."""

@@ -212,7 +212,7 @@ class FetchLoop:
         If the task still starts requests (`asks`), it waits no longer than until the next host may be asked.
         """
         engine, parse_queue = self._tools.engine, self._tools.parse_queue
-        wait = _PARSING_TICK if parse_queue and engine.in_flight else _TICK
+        wait = _PARSING_TICK if parse_queue and engine.in_flight else min(_TICK, self._tools.tail.pause)
         nearest = self._tools.queue.next_time()
         if asks and nearest is not None and self._may_ask():
             wait = min(wait, max(0.0, nearest - self._clock.now()))

@@ -9,7 +9,7 @@ other hosts are asked.
 
 Tasks share only the store. When a task waits or has ended, it writes a tail report to the journal of the
 round, which also says whether the task has found work for the next round (state/journal.py). A report is an
-empty file whose name says all of this, so one listing every few seconds shows all reports. The name contains
+empty file whose name says all of this, so one listing now and then shows all reports. The name contains
 the deadline of the round: a second attempt at the round has another deadline, and ignores earlier reports.
 
 A task does not know the URLs of other partitions, so it may take an old URL for a new one. Then the next
@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
 _LOOK = 1.0  # seconds between two checks of the task itself
-_LISTING = 3.0  # seconds between two listings of the reports of other tasks
+# Seconds between two listings of the reports of other tasks: an eighth of the time for which the task has
+# waited, so that a round lasts only a little longer because of it.
+_FIRST_LISTING, _LISTING = 0.25, 3.0
+_LISTING_SHARE = 8
 # A task whose remaining work takes at most 1/3 of the tail wait does not report: it finishes this work.
 _SHORT_REST = 3
 _IDLE_SHARE = 10  # a task is in its tail if it uses at most 1/10 of its connections
@@ -57,6 +60,7 @@ class RoundTail:
         self._clock = clock
         self._since: float | None = None  # since when the task only waits
         self._said: bool | None = None  # what the task has reported: has_work, None for no report
+        self._said_at = 0.0  # since when there is a report
         self._next_look = 0.0
         self._next_listing = 0.0
 
@@ -99,6 +103,16 @@ class RoundTail:
         self._say(has_work())
         return self._all_wait(now)
 
+    @property
+    def pause(self) -> float:
+        """The seconds until the next check: fewer if the task only waits for the reports of other tasks."""
+        return _LOOK if self._said is None else min(_LOOK, self._until_listing)
+
+    @property
+    def _until_listing(self) -> float:
+        waited = self._clock() - self._said_at
+        return min(_LISTING, max(_FIRST_LISTING, waited / _LISTING_SHARE))
+
     def ended(self, *, has_work: bool) -> None:
         """Report that the task has nothing more to do."""
         if self._order.tail_wait is not None:
@@ -110,11 +124,14 @@ class RoundTail:
             return bool(self._said)
         if now < self._next_listing:
             return False
-        self._next_listing = now + _LISTING
+        self._next_listing = now + self._until_listing
+        self._next_look = now + self.pause
         return is_over(tail_reports(self._store, order.round, order.deadline), order.tasks)
 
     def _say(self, has_work: bool | None) -> None:
         order = self._order
+        if self._said is None:
+            self._said_at = self._clock()
         if has_work == self._said or order.tasks == 1:
             self._said = has_work
             return

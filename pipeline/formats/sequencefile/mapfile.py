@@ -9,7 +9,7 @@ block, so that a look-up inflates one block. Hadoop reads our files, and we read
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from itertools import islice
+from itertools import groupby, islice
 from operator import le, lt
 from typing import TYPE_CHECKING, TypeVar
 
@@ -38,6 +38,8 @@ INDEX_INTERVAL = 128  # Hadoop's io.map.index.interval
 MAX_INDEX_BYTES = 256 << 20
 HEADER_BYTES = 4096  # read at first of the data; nearly all headers are shorter
 
+# How many keys must be looked up in a block of about a thousand rows, so that unpacking it takes less time.
+_UNPACKED_FROM = 4
 HELD_BYTES = 1 << 20  # the most bytes of blocks that are kept for further look-ups
 
 _Block = TypeVar("_Block")
@@ -209,6 +211,30 @@ class MapFileReader:
         if block.size > counted:  # its values are inflated now
             self._hold(entry, block, counted)
         return value
+
+    def get_all(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """Return the values of those keys that the file has, like `get`; the keys must rise.
+
+        A block in which several keys are looked up is unpacked once, which is cheaper than as many `get`.
+        """
+        index, _ = self._index
+        found: dict[bytes, bytes] = {}
+        for entry, some in groupby(keys, key=lambda key: bisect_right(index, key) - 1):
+            near = list(some)
+            if entry < 0:
+                continue
+            values = self._values_near(entry, near) if len(near) >= _UNPACKED_FROM else map(self.get, near)
+            found.update((key, value) for key, value in zip(near, values, strict=True) if value is not None)
+        return found
+
+    def _values_near(self, entry: int, keys: Sequence[bytes]) -> Iterator[bytes | None]:
+        """Yield the value of each key, None without one; the keys rise, and begin behind an index entry."""
+        blocks = self._scan(entry, entry + 1, self._reader.blocks_from)
+        block = next(blocks, None)
+        for key in keys:
+            while block is not None and block.keys[-1] < key:
+                block = next(blocks, None)
+            yield None if block is None else block.get(key)
 
     def _hold(self, entry: int, block: Block | SoughtBlock, counted: int = 0) -> None:
         """Keep a block: near keys are often looked up soon. `counted` of its bytes are counted already."""

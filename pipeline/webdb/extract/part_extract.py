@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.webdb.part import WebDbPart
 
 
-# Looking up a row costs about as much as reading this many rows one after the other.
+# Looking up a row, alone in its block, costs about as much as reading this many rows one after the other.
 ROWS_PER_LOOK_UP = 32
 
 
@@ -89,13 +89,11 @@ class PartExtract:
     def rows(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Return the packed entries of those keys that the part has; fastest if the keys are sorted."""
         found: dict[bytes, bytes] = {}
-        left, hashes = list(keys), hashed(keys)
+        left = sorted(keys)
+        hashes = hashed(left)
         for number in reversed(range(len(self.layers))):
             here = self.layers[number].has(hashes)
-            for at in np.flatnonzero(here).tolist():
-                value = self.part.packed_in(number, left[at])
-                if value is not None:
-                    found[left[at]] = value
+            found |= self.part.packed_in(number, [left[at] for at in np.flatnonzero(here).tolist()])
             away = np.flatnonzero(~here)
             left, hashes = [left[at] for at in away.tolist()], hashes[away]
         return found

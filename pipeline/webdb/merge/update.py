@@ -15,7 +15,7 @@ from crawlctl.pipeline.config.settings import RecrawlSettings
 from crawlctl.pipeline.state.kinds import WEBDB
 from crawlctl.pipeline.urls.hosts import host_of_key, partition_of, webdb_key
 from crawlctl.pipeline.webdb.entries import discover
-from crawlctl.pipeline.webdb.extract.part_extract import ROWS_PER_LOOK_UP, extract_of, unsettled_in
+from crawlctl.pipeline.webdb.extract.part_extract import extract_of, unsettled_in
 from crawlctl.pipeline.webdb.extract.review_rows import review_block
 from crawlctl.pipeline.webdb.layers.delta import current_layers, write_changes
 from crawlctl.pipeline.webdb.layers.layer import indexed_round
@@ -39,7 +39,10 @@ if TYPE_CHECKING:
 
 SEED_SCORE = 1.0
 
-MOST_LOOK_UPS = 50_000  # discovered URLs held in memory; if there are more, the part is read as a whole
+# A merge looks up URLs in key order, and unpacks a block once for all of them. If it looks up one of so many
+# rows, that costs as much as reading the part from end to end (bench/bench_extract.py).
+READ_PER_LOOK_UP = 4
+MOST_LOOK_UPS = 200_000  # discovered URLs held in memory; if there are more, the part is read as a whole
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,7 @@ def _first_found(
 
 
 def _most_look_ups(old: WebDbPart | None) -> int:
-    return min(old.urls // ROWS_PER_LOOK_UP, MOST_LOOK_UPS) if old else 0
+    return min(old.urls // READ_PER_LOOK_UP, MOST_LOOK_UPS) if old else 0
 
 
 def _useful_extract(old: WebDbPart | None, rows: int) -> PartExtract | None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from crawlctl.pipeline.fetch.loop import fetch_loop as loop
+from crawlctl.pipeline.fetch.loop import round_tail
 from crawlctl.pipeline.fetch.loop.round_tail import RoundTail, is_over, is_tail
 from crawlctl.pipeline.fetch.task import fetch_partition
 from crawlctl.pipeline.http.engine import Engine
@@ -124,6 +126,34 @@ def test_a_task_with_failing_hosts_alone_still_waits_for_the_others(crawl: Crawl
     other.ended(has_work=False)
     clock.now += 5
     assert look(tail, work=True, fails=True)
+
+
+def test_a_task_that_waits_for_failing_hosts_hears_soon_that_the_others_have_ended(crawl: Crawl) -> None:
+    clock = Clock()
+    tail, other = tail_of(crawl, 0, clock), tail_of(crawl, 1, clock)
+    assert not look(tail, work=True, fails=True)
+    other.ended(has_work=False)
+    clock.now += tail.pause
+    assert clock.now < 101.0 and look(tail, work=True, fails=True)
+
+
+def test_a_task_that_waits_long_asks_for_reports_every_few_seconds(
+    crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listings: list[float] = []
+    clock = Clock()
+
+    def listed(*_: object) -> dict[int, bool]:
+        listings.append(clock.now)
+        return {}
+
+    monkeypatch.setattr(round_tail, "tail_reports", listed)
+    tail = tail_of(crawl, 0, clock)
+    for _ in range(800):
+        assert not look(tail, work=True, fails=True)
+        clock.now += 0.25
+    assert len(listings) < 100
+    assert all(0 < one - before <= 3.25 for before, one in pairwise(listings))
 
 
 def test_what_an_earlier_run_of_the_round_has_said_does_not_count(crawl: Crawl) -> None:

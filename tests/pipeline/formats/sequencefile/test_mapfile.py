@@ -68,6 +68,16 @@ def test_get_is_that_of_a_dict(
         assert reader.get(key) == table.get(key)
 
 
+@given(tables, compressions, st.lists(st.binary(max_size=12)))
+def test_many_keys_are_looked_up_as_one_is(
+    table: dict[bytes, bytes], compression: Compression, others: list[bytes]
+) -> None:
+    reader = open_map(write(sorted(table.items()), compression))
+    assert reader.get_all(sorted({*table, *others})) == table
+    some = sorted({*list(table)[::3], *others})
+    assert reader.get_all(some) == {key: table[key] for key in some if key in table}
+
+
 @given(tables, compressions, st.none() | st.binary(max_size=12), st.none() | st.binary(max_size=12))
 def test_range_is_a_slice_of_the_sorted_items(
     table: dict[bytes, bytes], compression: Compression, start: bytes | None, stop: bytes | None
@@ -92,6 +102,7 @@ def test_every_key_and_every_gap_of_a_larger_map(compression: Compression) -> No
         assert reader.get(key) == value
         assert reader.get(key + b"!") is None
     assert reader.get(b"") is None
+    assert reader.get_all(sorted(one for key, _ in records for one in (key, key + b"!"))) == dict(records)
     assert list(reader.range(b"00999", b"01500")) == records[500:750]
     assert list(reader) == [
         item for block in reader.blocks() for item in zip(block.keys, block.values, strict=True)
@@ -209,6 +220,15 @@ def test_a_neighbour_of_the_last_key_costs_no_read() -> None:
     assert source.asked == []
 
 
+def test_a_block_is_read_once_for_all_keys_that_are_looked_up_in_it() -> None:
+    records = numbered(3000)
+    data, index = write(records, block_bytes=2000)
+    source = CountingSource(data)
+    reader = MapFileReader(source, BytesSource(index))
+    assert reader.get_all([key for key, _ in records[::7]]) == dict(records[::7])
+    assert len(source.asked) == 1 + len(blocks_of(data))  # the header, then each block
+
+
 def test_a_short_range_reads_only_its_part() -> None:
     records = numbered(20_000)
     data, index = write(records, block_bytes=2000)
@@ -241,6 +261,7 @@ def test_an_index_of_keys_amid_their_blocks_is_understood() -> None:
     for key, value in records[::-1]:
         assert reader.get(key) == value
         assert reader.get(key + b"!") is None
+    assert reader.get_all([key for key, _ in records[::3]]) == dict(records[::3])
     for start in range(0, 1000, 37):
         stop = start + 61
         found = list(reader.range(records[start][0], records[min(stop, 999)][0]))
