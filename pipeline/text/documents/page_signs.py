@@ -95,7 +95,8 @@ def _is_stuffed_title(title: str) -> bool:
     if len(written) < _TIMES_IN_TITLE:
         return False
     counted = Counter([word for each in written if (word := each.strip(_PUNCTUATION)).isalpha()])
-    return any(count >= _TIMES_IN_TITLE and _has_meaning(word) for word, count in counted.items())
+    least = max(_TIMES_IN_TITLE, len(written) * _STUFFED)
+    return any(count >= least and _has_meaning(word) for word, count in counted.items())
 
 
 def _repeats(text: str, sketch: bytes) -> bool:

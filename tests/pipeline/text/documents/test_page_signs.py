@@ -112,6 +112,7 @@ def test_one_word_again_and_again_in_the_title_is_stuffing(title: str) -> None:
         "std::optional, std::make_optional, std::bad_optional_access, std::optional_hash",
         "How to read a file, a folder, and a name of a file",
         "for, for each, for in, and while",
+        "Growth factor one, growth factor two and the tumour growth factor in the growth of mice",
     ],
 )
 def test_names_in_a_title_are_no_stuffing(title: str) -> None:
