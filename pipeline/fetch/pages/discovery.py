@@ -3,7 +3,8 @@
 All links in scope that the crawl knows already are kept, with their anchors. New links are taken within the
 budgets of their sites. A page gives LINK_SHARE of its score to its links in equal shares, and the shares that
 a URL receives in a round add up. This is one step of the ranking that sets the scores from time to time
-(rank/publish). It finds important pages sooner than a breadth-first crawl (bench/bench_crawl_order.py).
+(rank/publish). It finds important pages sooner than a breadth-first crawl (bench/bench_crawl_order.py). A
+page with signs of a link farm gives less (share_for_links in index/static_quality.py).
 
 Of new links that look like a trap, only `scope.max_new_urls_per_page` are taken per page and round, in the
 order of the page. A link looks like a trap if one of these holds:

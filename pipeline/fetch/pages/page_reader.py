@@ -24,6 +24,7 @@ from crawlctl.pipeline.fetch.pages.discovery import LINK_SHARE, share_of
 from crawlctl.pipeline.fetch.pages.sitemap_dates import believable_dates, latest_dates
 from crawlctl.pipeline.formats.web_dates import parse_mail_date
 from crawlctl.pipeline.index.segment.stored_documents import Document
+from crawlctl.pipeline.index.static_quality import share_for_links
 from crawlctl.pipeline.terminal.printable import escaped
 from crawlctl.pipeline.text.details.server_dates import ServerDates, with_server_dates
 from crawlctl.pipeline.text.documents.document import Parsed, ParseOutcome
@@ -156,7 +157,8 @@ class PageReader:
             return 0
         links = [(link.url, link.text) for link in page.links if not (link.rel and link.nofollow)]
         menus = [link.url for link in page.links if link.boilerplate]
-        share = share_of(entry.score * LINK_SHARE, len(links))
+        given = entry.score * LINK_SHARE * share_for_links(page.details.signs)
+        share = share_of(given, len(links))
         origin = Origin(visit.url, int(visit.answer.started), entry.depth + 1, share)
         relevance = self._discovery.relevance(visit.url, page.title, page.text)
         taken = self._discovery.links(

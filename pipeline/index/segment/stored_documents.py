@@ -109,6 +109,7 @@ class DocHead(msgspec.Struct, frozen=True, array_like=True, gc=False):
     sketch: bytes
     signature: bytes = b""  # not in runs of earlier versions
     explicit: int = 0  # of the details; also not in runs of earlier versions
+    signs: int = 0  # of the details; also not in runs of earlier versions
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -151,6 +152,7 @@ def head_of(record: DocRecord, sketch: bytes) -> DocHead:
         sketch,
         record.signature,
         record.details.explicit,
+        record.details.signs,
     )
 
 

@@ -269,7 +269,7 @@ def _hit(
         fetched=not searcher.reader.segments[segment].frontier,
         similar=similar,
         details=record.details,
-        explanation=None if explainer is None else explainer.explain(ranked, partial=partial),
+        explanation=None if explainer is None else explainer.explain(ranked, record, partial=partial),
         more_on_host=more,
         section=_section(plan, record) if plan.names else None,
     )

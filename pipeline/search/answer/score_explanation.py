@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.index.fields import INDEXED_FIELDS, MAX_IMPACT
+from crawlctl.pipeline.index.static_quality import BEST, losses_of
 from crawlctl.pipeline.search.answer.results import Explanation
 from crawlctl.pipeline.search.evaluate.plain_evaluator import PlainEvaluator
 from crawlctl.pipeline.search.plan.most_words import REMAINING
@@ -14,6 +15,7 @@ from crawlctl.pipeline.search.rules.search_rules import BOOST_BITS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from crawlctl.pipeline.index.segment.stored_documents import DocRecord
     from crawlctl.pipeline.search.evaluate.index_reader import IndexReader
     from crawlctl.pipeline.search.evaluate.matches import Ranked
     from crawlctl.pipeline.search.plan.query_plan import Plan
@@ -29,7 +31,7 @@ class Explainer:
         self._evaluator = PlainEvaluator(reader, plan)
         self._evaluated: dict[tuple[Step, int], dict[int, int]] = {}
 
-    def explain(self, ranked: Ranked, *, partial: bool) -> Explanation:
+    def explain(self, ranked: Ranked, record: DocRecord, *, partial: bool) -> Explanation:
         """Return the parts of the score of a document that matches the query or, if partial, some words."""
         step = (self._loosened(ranked) if partial else None) or self._plan.step
         segment, ordinal = self._reader.locate(ranked.document)
@@ -38,7 +40,7 @@ class Explainer:
         if ranked.near:
             parts += self._nearness(ranked.document)
         if ranked.quality:
-            parts.append(self._quality(ranked.quality))
+            parts.append(self._quality(ranked.quality, record))
         parts += self._boost(ranked, step)
         if ranked.lacking:
             kept, of = REMAINING
@@ -103,9 +105,13 @@ class Explainer:
             reason = "side by side in" if last > first else "in"
             yield Explanation(f"near: {words}", self._plan.as_float(score), f"{reason} {names}")
 
-    def _quality(self, score: int) -> Explanation:
+    def _quality(self, score: int, record: DocRecord) -> Explanation:
+        """Explain a quality, and name what speaks against the page unless it has the best."""
         weight = self._plan.proximity.quality_weight if self._plan.proximity is not None else 1
-        reason = f"weight {weight / self._plan.scale:.2f} × {score // weight}/{MAX_IMPACT}"
+        share = score // weight
+        losses = losses_of(record.url, record.lengths, record.details.signs) if share < 2 * BEST else []
+        names = ": " + ", ".join([loss.name for loss in losses]) if losses else ""
+        reason = f"weight {weight / self._plan.scale:.2f} × {share}/{MAX_IMPACT}{names}"
         return Explanation("quality", self._plan.as_float(score), reason)
 
     def _scores(self, step: Step, segment: int) -> dict[int, int]:

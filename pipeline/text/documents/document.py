@@ -32,6 +32,7 @@ from crawlctl.pipeline.text.details.site_keys import site_of
 from crawlctl.pipeline.text.details.site_rules import page_by_rules
 from crawlctl.pipeline.text.documents.charset import decode
 from crawlctl.pipeline.text.documents.page import Page, Unreadable
+from crawlctl.pipeline.text.documents.page_signs import signs_of
 from crawlctl.pipeline.text.documents.pdf import parse_pdf
 from crawlctl.pipeline.text.documents.plain_text import parse_text
 from crawlctl.pipeline.text.documents.sniff import DocumentKind, sniff
@@ -39,7 +40,7 @@ from crawlctl.pipeline.text.html.directives import AGENT, robots_tags
 from crawlctl.pipeline.text.html.html import parse_html
 from crawlctl.pipeline.text.html.xhtml import as_html
 from crawlctl.pipeline.text.likeness.fingerprint import fingerprint
-from crawlctl.pipeline.text.words.language import declared_language, language_of
+from crawlctl.pipeline.text.words.language import declared_language, language_of_words, sampled_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,17 +128,16 @@ def _finished(document: FetchedDocument, rules: ParseRules, kind: DocumentKind, 
     if document.robots_tags:
         asked = robots_tags(document.robots_tags, rules.agent)
         page = msgspec.structs.replace(page, directives=page.directives | asked)
-    page = msgspec.structs.replace(
-        page, details=msgspec.structs.replace(page.details, kind=_SHOWN.get(kind, kind.value))
-    )
     # A change of which blocks are left out must not count as a change of the page, so these use its whole
     # text.
     signature, sketch = fingerprint(f"{page.title}\n{page.whole or page.text}")
-    if page.whole:
-        page = msgspec.structs.replace(page, whole="")
     declared = page.language or declared_language(document.content_language)
-    language = language_of(page.text, declared)
-    return Parsed(ParseOutcome.PARSED, kind, page, language, signature, sketch)
+    words = sampled_words(page.text)
+    detected = language_of_words(words)
+    signs = signs_of(document.url, page, words, sketch, detected=detected, declared=declared)
+    details = msgspec.structs.replace(page.details, kind=_SHOWN.get(kind, kind.value), signs=signs)
+    page = msgspec.structs.replace(page, details=details, whole="")
+    return Parsed(ParseOutcome.PARSED, kind, page, detected or declared, signature, sketch)
 
 
 def _html_page(document: FetchedDocument, rules: ParseRules) -> Page:

@@ -88,6 +88,7 @@ class PageDetails(msgspec.Struct, frozen=True, array_like=True, gc=False):
     repeated: int = 0
     kind: str = ""  # the kind of the document: html, text, pdf, office, epub or xml
     explicit: int = 0  # A_LITTLE_EXPLICIT or CLEARLY_EXPLICIT by the operator's lists, 0 if not at all
+    signs: int = 0  # what the text says against the page (page_signs.py); 0: nothing, or not known
 
 
 class Page(msgspec.Struct, frozen=True, array_like=True):

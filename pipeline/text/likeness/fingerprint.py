@@ -39,7 +39,7 @@ _BINS = KEYS * _HASHES_PER_KEY
 _THROWN = 9 * _BINS  # how many hashes are thrown; enough that only one text in a hundred leaves a bin empty
 _EMPTY = 2**64 - 1
 PARITY_BITS = 2048
-_MAX_WORDS = 1 << 14
+MAX_WORDS = 1 << 14  # of a text that count
 _LAYOUT = struct.Struct(f"<I{KEYS}I{PARITY_BITS // 8}s")
 SKETCH_BYTES = _LAYOUT.size
 
@@ -62,7 +62,7 @@ def fingerprint(text: str) -> Fingerprint:
     if not words:
         return Fingerprint()
     return Fingerprint(
-        blake2b(b" ".join(words), digest_size=SIGNATURE_BYTES).digest(), _sketch(words[:_MAX_WORDS])
+        blake2b(b" ".join(words), digest_size=SIGNATURE_BYTES).digest(), _sketch(words[:MAX_WORDS])
     )
 
 
@@ -93,6 +93,11 @@ def similarity(one: bytes, other: bytes) -> float:
 def sketch_keys(data: bytes) -> tuple[int, ...]:
     """Return the keys of a sketch; similar texts share at least one, at the same index."""
     return _LAYOUT.unpack(data)[1:-1]
+
+
+def different_triples(data: bytes) -> int:
+    """Return how many different triples of words a text has, by its sketch; 0 if it has no words."""
+    return int(_LAYOUT.unpack(data)[0]) if data else 0
 
 
 def _parity(data: bytes) -> int:

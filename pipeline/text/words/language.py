@@ -83,12 +83,27 @@ def language_of(text: str, declared: str = "") -> str:
 
 def detected_language(text: str) -> str:
     """Return the language of a text, or "" if the text is too short or in no language we know."""
-    words = _words(_sample(text))
+    return language_of_words(sampled_words(text))
+
+
+def sampled_words(text: str) -> list[str]:
+    """Return the words of a part of a text: of the whole text, or of its beginning and its middle."""
+    return _words(_sample(text))
+
+
+def language_of_words(words: list[str]) -> str:
+    """Return the language of sampled words, or "" if they are too few or in no language we know."""
     script, total = _script_of(words)
     if len(script) == 2:
         return script
     known = _known_words(script)
     return _by_function_words(words, total, known) if known and total >= _MIN_WORDS else ""
+
+
+def is_function_word(word: str) -> bool:
+    """Return whether a word is a function word of any language in its script; yes if we know none of them."""
+    known = _known_words(_script_of_character(word[0]))
+    return not known or word in known
 
 
 def _sample(text: str) -> str:

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.index.segment.columns import NOT_FETCHED
 from crawlctl.pipeline.index.segment.stored_documents import Lengths
-from crawlctl.pipeline.index.static_quality import BEST, flags_of, quality_of, quality_share
+from crawlctl.pipeline.index.static_quality import BEST, flags_of, losses_of, quality_of, quality_share
+from crawlctl.pipeline.text.documents.page_signs import LINKS_AWAY, OTHER_LANGUAGE, STUFFED, WORD_LIST
 
 HOST = "http://h.example/"
 PAGE = Lengths(300, 5, 4, 6)
@@ -33,6 +34,32 @@ def test_a_page_without_title_or_text_has_less() -> None:
     url = HOST + "a.html"
     assert quality_of(url, Lengths(300, 0, 0, 3)) < quality_of(url, PAGE)
     assert quality_of(url, Lengths(3, 0, 4, 3)) < quality_of(url, PAGE)
+
+
+@pytest.mark.parametrize("sign", [LINKS_AWAY, WORD_LIST, STUFFED])
+def test_a_link_farm_and_a_stuffed_page_are_hardly_ever_an_answer(sign: int) -> None:
+    assert quality_of(HOST + "guide.html", PAGE, sign) < BEST / 4
+
+
+def test_of_several_signs_the_worst_counts() -> None:
+    url = HOST + "guide.html"
+    assert quality_of(url, PAGE, STUFFED | OTHER_LANGUAGE) == quality_of(url, PAGE, STUFFED)
+    assert quality_of(url, PAGE, OTHER_LANGUAGE) > BEST * 0.8
+
+
+def test_a_sign_of_a_later_version_takes_nothing() -> None:
+    assert quality_of(HOST + "guide.html", PAGE, 1 << 30) == BEST
+
+
+def test_what_speaks_against_a_page_is_named() -> None:
+    losses = losses_of(HOST + "genindex.html", Lengths(3, 0, 0, 3), WORD_LIST)
+    assert [loss.name for loss in losses] == [
+        "an index of names or a search form",
+        "a list of words",
+        "no title",
+        "few words",
+    ]
+    assert losses_of(HOST + "guide.html", PAGE) == []
 
 
 @given(st.integers(1, BEST), st.booleans())

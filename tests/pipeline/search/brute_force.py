@@ -50,6 +50,7 @@ class Page:
     kind: str = ""
     values: tuple[tuple[str, str | int | float], ...] = ()  # of the fields of its site
     sections: tuple[Section, ...] = ()
+    signs: int = 0  # of text/documents/page_signs.py
 
     @property
     def key(self) -> tuple[str, str]:

@@ -126,7 +126,13 @@ def document_of(page: Page) -> Document:
         page.language,
         fetched_at=page.fetched_at,
         last_modified=page.last_modified,
-        details=PageDetails(modified=modified, fields=page.values, kind=page.kind, sections=page.sections),
+        details=PageDetails(
+            modified=modified,
+            fields=page.values,
+            kind=page.kind,
+            sections=page.sections,
+            signs=page.signs,
+        ),
     )
 
 

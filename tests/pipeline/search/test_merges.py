@@ -27,6 +27,7 @@ from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.query.grammar import parse
 from crawlctl.pipeline.state.kinds import DICTIONARY
 from crawlctl.pipeline.state.snapshots import commit, create_crawl
+from crawlctl.pipeline.text.documents.page_signs import STUFFED
 from crawlctl.pipeline.urls.hosts import host_of, stable_hash
 from crawlctl.tests.effort import examples
 from crawlctl.tests.pipeline.search.answers import agreed_answers
@@ -276,5 +277,23 @@ def test_an_index_of_names_comes_behind_the_page_about_a_name_though_it_says_it_
     index.close()
     assert (first.url, second.url) == (made[1].url, made[0].url)
     explained = [hit.explanation for hit in (first, second)]
-    shares = [part.score for one in explained if one for part in one.parts if part.label == "quality"]
-    assert len(shares) == 2 and shares[0] > 5 * shares[1]
+    parts = [part for one in explained if one for part in one.parts if part.label == "quality"]
+    assert len(parts) == 2 and parts[0].score > 5 * parts[1].score
+    assert parts[0].reason.endswith("/255: few words")
+    assert parts[1].reason.endswith("/255: an index of names or a search form, few words")
+
+
+def test_a_stuffed_page_comes_behind_an_honest_one_and_the_explanation_says_why() -> None:
+    made = [
+        Page("http://h.example/stuffed", title="Orc orc orc orc", text="orc " * 30, signs=STUFFED),
+        Page("http://h.example/frames", title="Frames", text=f"a frame reads orc from a file {'word ' * 20}"),
+        *(Page(f"http://h.example/{number}", title="Other", text="a tree") for number in range(12)),
+    ]
+    index = partitioned(made, 1)
+    first, second = find(index, parse("orc"), SearchOptions(explain=True)).hits
+    index.close()
+    assert (first.url, second.url) == (made[1].url, made[0].url)
+    explained = [hit.explanation for hit in (first, second)]
+    reasons = [part.reason for one in explained if one for part in one.parts if part.label == "quality"]
+    assert reasons[0] == "weight 3.00 × 254/255"
+    assert reasons[1].endswith("/255: one word again and again")

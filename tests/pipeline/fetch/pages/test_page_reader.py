@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.fetch import task
+from crawlctl.pipeline.fetch.pages.discovery import LINK_SHARE, share_of
 from crawlctl.pipeline.fetch.pages.page_reader import CUT
 from crawlctl.pipeline.text.documents.document import parse_document, salvage_document
 from crawlctl.pipeline.text.guarded.guard import Guard
@@ -45,6 +46,17 @@ def test_a_page_of_which_only_the_beginning_is_indexed_says_so(site: Site, crawl
     assert next_visit(crawl, site, "/").kinds(site.host) == {"/": Kind.NOT_MODIFIED}
     entry = crawl.entry(site.url())
     assert entry is not None and entry.reason == CUT
+
+
+def test_the_links_of_a_link_farm_give_a_tenth_of_the_priority(site: Site, crawl: Crawl) -> None:
+    away = [f"http://shop{number}.test/{'offer' * 6}" for number in range(60)]
+    site.page("/farm", "/bad", *away, text="Offers")
+    site.page("/list", "/good", *away, text="A list of shops, and what we have bought in each of them. " * 99)
+    crawl.inject(site.url("/farm"), site.url("/list"))
+    found = crawl.fetch().fresh()
+    bad, good = (found[site.url(path)].score for path in ("/bad", "/good"))
+    assert good == share_of(LINK_SHARE, 61)
+    assert bad == share_of(LINK_SHARE * 0.1, 61)
 
 
 def _salvaging_guard(rules: ParseRules, *args: object, **options: object) -> Guard:

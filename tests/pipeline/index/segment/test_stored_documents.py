@@ -40,15 +40,17 @@ def test_records_of_earlier_versions_are_read() -> None:
 def test_heads_of_earlier_versions_have_no_signature() -> None:
     head = head_of(record_of(Document("http://a.example/", signature=b"sign"), Lengths(1)), b"a sketch")
     fields = list(msgspec.structs.astuple(head))
-    assert decode_head(msgspec.msgpack.encode(fields[:-2])) == msgspec.structs.replace(head, signature=b"")
+    assert decode_head(msgspec.msgpack.encode(fields[:6])) == msgspec.structs.replace(head, signature=b"")
 
 
-def test_heads_of_earlier_versions_are_not_explicit() -> None:
-    details = PageDetails(explicit=2)
+def test_heads_of_earlier_versions_are_not_explicit_and_have_no_signs() -> None:
+    details = PageDetails(explicit=2, signs=4)
     head = head_of(record_of(Document("http://a.example/", details=details), Lengths(1)), b"a sketch")
-    assert head.explicit == 2
+    assert (head.explicit, head.signs) == (2, 4)
     fields = list(msgspec.structs.astuple(head))
-    assert decode_head(msgspec.msgpack.encode(fields[:-1])) == msgspec.structs.replace(head, explicit=0)
+    older = msgspec.structs.replace(head, signs=0)
+    assert decode_head(msgspec.msgpack.encode(fields[:8])) == older
+    assert decode_head(msgspec.msgpack.encode(fields[:7])) == msgspec.structs.replace(older, explicit=0)
 
 
 @settings(deadline=None)
