@@ -1,4 +1,7 @@
-"""A crawl that is carried from disk to S3 or HDFS and back has the same bytes, and is the same in between."""
+"""A crawl that is carried from disk to S3 or HDFS and back has the same bytes, and is the same in between.
+
+Only the compound file is added on the way: queries of a remote store begin with it.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlctl.pipeline.crawl.copying import copy_crawl
+from crawlctl.pipeline.state.kinds import COMPOUND
 from crawlctl.pipeline.state.manifest import FileEntry
 from crawlctl.pipeline.state.snapshots import commit, load_current
 from crawlctl.pipeline.store.local.store import LocalStore
@@ -47,9 +51,8 @@ def remote(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 
 
 def files_of(store: Store) -> dict[str, bytes]:
-    snapshot = load_current(store)
-    names = [entry.name for entry in snapshot.files] + [f"snapshots/{snapshot.number:08d}.json"]
-    return {name: store.read(name) for name in names}
+    files = load_current(store).files
+    return {entry.name: store.read(entry.name) for entry in files if entry.kind != COMPOUND}
 
 
 @pytest.mark.integration
@@ -61,6 +64,11 @@ def test_there_and_back_again_every_byte_is_the_same(crawl: LocalStore, remote: 
     assert copy_crawl(work_on(crawl), there).copied == 0
     copy_crawl(work_on(there), back)
     assert files_of(back) == files_of(there) == files_of(crawl)
+    made, carried = load_current(crawl), load_current(there)
+    assert [entry for entry in carried.files if entry.kind != COMPOUND] == list(made.files)
+    assert load_current(back).files == carried.files
+    assert len(carried.files_of(COMPOUND)) == 1
+    assert (carried.number, carried.round, carried.writer) == (made.number, made.round, made.writer)
 
 
 @pytest.mark.integration
