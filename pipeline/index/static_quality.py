@@ -14,7 +14,7 @@ from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlctl.pipeline.index.segment.columns import NOT_FETCHED
-from crawlctl.pipeline.text.documents.page_signs import (
+from crawlctl.pipeline.text.documents.page import (
     LINKS_AWAY,
     OTHER_LANGUAGE,
     REPEATED,

@@ -7,6 +7,14 @@ import msgspec
 A_LITTLE_EXPLICIT = 1  # one word of the operator's list in the text
 CLEARLY_EXPLICIT = 2
 
+# The signs of a bad answer (page_signs.py) are bits of one number. What each takes from the quality of a page
+# is said in index/static_quality.py.
+LINKS_AWAY = 1  # mostly links to other hosts
+WORD_LIST = 2  # many words, and hardly a function word of any language among them
+STUFFED = 4  # one word again and again, in the text or in the title
+REPEATED = 8  # the same phrases again and again
+OTHER_LANGUAGE = 16  # the text is not in the language that the page declares
+
 _NOT_ENDORSED = frozenset({"nofollow", "ugc", "sponsored"})
 
 

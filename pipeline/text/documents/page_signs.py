@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.text.documents.page import LINKS_AWAY, OTHER_LANGUAGE, REPEATED, STUFFED, WORD_LIST
 from crawlctl.pipeline.text.likeness.fingerprint import MAX_WORDS, different_triples
 from crawlctl.pipeline.text.words.language import is_function_word
 from crawlctl.pipeline.urls.domains import registrable_domain
@@ -20,13 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crawlctl.pipeline.text.documents.page import Page
-
-# The signs are bits of one number; index/static_quality.py says what each takes from the quality of a page.
-LINKS_AWAY = 1  # mostly links to other hosts
-WORD_LIST = 2  # many words, and hardly a function word of any language among them
-STUFFED = 4  # one word again and again, in the text or in the title
-REPEATED = 8  # the same phrases again and again
-OTHER_LANGUAGE = 16  # the text is not in the language that the page declares
 
 _MANY_LINKS = 30
 _LINKS_SHARE = 0.8  # of the characters of the text

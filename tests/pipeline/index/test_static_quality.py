@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from crawlctl.pipeline.index.segment.columns import NOT_FETCHED
 from crawlctl.pipeline.index.segment.stored_documents import Lengths
 from crawlctl.pipeline.index.static_quality import BEST, flags_of, losses_of, quality_of, quality_share
-from crawlctl.pipeline.text.documents.page_signs import LINKS_AWAY, OTHER_LANGUAGE, STUFFED, WORD_LIST
+from crawlctl.pipeline.text.documents.page import LINKS_AWAY, OTHER_LANGUAGE, STUFFED, WORD_LIST
 
 HOST = "http://h.example/"
 PAGE = Lengths(300, 5, 4, 6)

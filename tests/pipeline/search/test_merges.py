@@ -27,7 +27,7 @@ from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.query.grammar import parse
 from crawlctl.pipeline.state.kinds import DICTIONARY
 from crawlctl.pipeline.state.snapshots import commit, create_crawl
-from crawlctl.pipeline.text.documents.page_signs import STUFFED
+from crawlctl.pipeline.text.documents.page import STUFFED
 from crawlctl.pipeline.urls.hosts import host_of, stable_hash
 from crawlctl.tests.effort import examples
 from crawlctl.tests.pipeline.search.answers import agreed_answers

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawlctl.pipeline.text.documents.document import FetchedDocument, ParseRules, parse_document
-from crawlctl.pipeline.text.documents.page_signs import (
+from crawlctl.pipeline.text.documents.page import (
     LINKS_AWAY,
     OTHER_LANGUAGE,
     REPEATED,
