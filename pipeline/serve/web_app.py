@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 
+from crawlctl.pipeline.arrays.malloc import share_one_heap
 from crawlctl.pipeline.errors import CrawlctlError
 from crawlctl.pipeline.serve.agents.mcp_server import PATH as MCP_PATH
 from crawlctl.pipeline.serve.agents.mcp_server import McpEndpoint
@@ -58,6 +59,7 @@ _ROBOTS = "User-agent: *\nDisallow: /\n"  # other search engines should not inde
 def create_app(options: ServeOptions) -> ASGIApp:
     """Return the application of one server process."""
     sys.setswitchinterval(SWITCH_SECONDS)
+    share_one_heap()
     return app_of(ServedCrawl(options), *map(ServedCrawl, options.others))
 
 

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 # How much a process with many queries remembers. With these limits a server process of a small crawl takes
 # about 300 MB.
-RECORD_BYTES = 48 << 20  # stored documents
-LIST_BYTES = 36 << 20  # decoded posting lists: at least this limit; the same limit again holds for positions
+RECORD_BYTES = 40 << 20  # stored documents
+LIST_BYTES = 28 << 20  # decoded posting lists: at least this limit; the same limit again holds for positions
 _LIST_BYTES_A_DOCUMENT = 32  # the limit of a large index grows by this many bytes per document
 _RECORD_OBJECTS = 4096  # about the bytes that the Python objects of a document take beside its text
 
