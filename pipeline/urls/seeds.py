@@ -88,6 +88,11 @@ def read_seeds(path: Path, strip: tuple[str, ...] = ()) -> Seeds:
     try:
         data = path.read_bytes()
     except OSError as error:
+        if _URL.match(str(path)):
+            raise SeedError(
+                f"{path}: a file of URLs is wanted here, not a URL; "
+                "`crawlctl run URL` and `crawlctl inject URL` take URLs without an option"
+            ) from error
         reason = error.strerror or str(error)
         raise SeedError(f"{path}: {reason}; check the path of the seed file") from error
     return parse_seeds(data, source=str(path), strip=strip)

@@ -175,10 +175,6 @@ def _seeds(session: Session, urls: tuple[str, ...], seed_file: str | None) -> tu
         name = typed.files[0]
         raise SeedError(f"{name} is not a URL; write `--seed {name}` if it is a file of URLs, else https://…")
     groups = [typed.seeds] if urls else []
-    if seed_file is not None and "://" in seed_file:
-        raise SeedError(
-            f"{seed_file} is a URL and no file of URLs; leave out `--seed`: `crawlctl run {seed_file}`"
-        )
     if seed_file is not None:
         groups.append(read_seeds(Path(seed_file), config.urls.strip_parameters))
     found = [within_scope(seeds, config.scope).require_all_good("nothing was added") for seeds in groups]

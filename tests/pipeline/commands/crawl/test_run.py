@@ -82,7 +82,7 @@ def test_a_host_without_a_scheme_is_read_as_https(crawlctl: Any, capsys: pytest.
     [
         (["seed.txt"], "seed.txt is not a URL; write `--seed seed.txt` if it is a file of URLs"),
         (["missing.txt"], "missing.txt is not a URL"),
-        (["--seed", "http://a.org/"], "leave out `--seed`: `crawlctl run http://a.org/`"),
+        (["--seed", "http://a.org/"], "a file of URLs is wanted here, not a URL; `crawlctl run URL`"),
         (["ftp://a.org/"], "the scheme ftp is not crawled"),
         (["a.org:8000/"], "the scheme is not clear; write http:// or https:// before it"),
         (["localhost:8000"], "the scheme is not clear"),
