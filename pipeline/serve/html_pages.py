@@ -11,7 +11,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from crawlctl.pipeline.serve.searching.page_results import PER_HOST
-from crawlctl.pipeline.serve.searching.search_request import SAFE
+from crawlctl.pipeline.serve.searching.search_links import is_short
+from crawlctl.pipeline.serve.searching.search_request import SAFE, readable
 from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.terminal.printable import blanked
 from crawlctl.pipeline.terminal.utc import utc_minute
@@ -37,8 +38,14 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     environment.filters.update(
-        marked=marked, shown=blanked, minute=utc_minute, mail_date=_mail_date, duration=duration
+        marked=marked,
+        shown=blanked,
+        minute=utc_minute,
+        mail_date=_mail_date,
+        duration=duration,
+        readable=readable,
     )
+    environment.tests["long"] = lambda query: not is_short(query)
     environment.globals.update(counted=counted, default_safe=SAFE, per_host=PER_HOST)
     return environment
 

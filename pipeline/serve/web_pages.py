@@ -12,9 +12,11 @@ from crawlctl import __version__
 from crawlctl.pipeline.search.query.operators import OPERATORS
 from crawlctl.pipeline.serve.html_pages import rendered
 from crawlctl.pipeline.serve.problem import Problem
+from crawlctl.pipeline.serve.searching.filter_links import changed_query
 from crawlctl.pipeline.serve.searching.found_results import search
 from crawlctl.pipeline.serve.searching.page_results import explained, page_results
 from crawlctl.pipeline.serve.searching.result_links import safe_link
+from crawlctl.pipeline.serve.searching.search_links import SearchLinks
 from crawlctl.pipeline.serve.searching.search_request import (
     MAX_CHARACTERS,
     MAX_RESULTS,
@@ -29,6 +31,7 @@ from crawlctl.pipeline.terminal.counted import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from starlette.datastructures import QueryParams
     from starlette.requests import Request
 
     from crawlctl.pipeline.serve.served_crawl import ServedCrawl
@@ -41,6 +44,7 @@ COPY_POLICY = (
 MAX_SITES = 200  # the most sites that the page about this search lists
 MAX_SIMILAR = 100
 FEED_ITEMS = 30
+_CHANGES = ("add", "without")  # the parameters of a filter that is added or removed
 MAX_TEXT = 200_000  # the most characters of a page's text that are shown
 
 
@@ -61,6 +65,8 @@ class WebPages:
         wanted = search_of(request.query_params)
         if not wanted.text:
             return RedirectResponse(f"{self._base}/", HTTPStatus.SEE_OTHER)
+        if _is_of_form(request.query_params):
+            return RedirectResponse(self._base + _changed(wanted, request.query_params), HTTPStatus.SEE_OTHER)
 
         def answered() -> str:
             page = self._crawl.index.ask(lambda searcher: page_results(searcher, wanted))
@@ -176,12 +182,25 @@ class WebPages:
             "sort": wanted.sort,
             "safe": wanted.safe,
             "wanted": wanted,
+            "go": SearchLinks(wanted, self._base),
             "max_query": MAX_CHARACTERS,
             "is_start": False,
             "base": self._base,
             "stores": self._stores,
         }
         return rendered(template, **{**common, **values})
+
+
+def _is_of_form(parameters: QueryParams) -> bool:
+    """Return whether a button of the page has sent a change beside the search that it changes."""
+    return any(name in parameters for name in _CHANGES) or len(parameters.multi_items()) > len(parameters)
+
+
+def _changed(wanted: SearchRequest, parameters: QueryParams) -> str:
+    """Return the address of the search that a button asks for; of two values of a parameter the last counts."""
+    text = changed_query(wanted.text, *(parameters.get(name, "") for name in _CHANGES))
+    is_exact = wanted.is_exact and len(parameters.getlist("q")) == 1
+    return wanted.path(q=text, exact=int(is_exact))
 
 
 def _origin(request: Request) -> str:

@@ -47,6 +47,7 @@ class FilterLink(msgspec.Struct, frozen=True):
     label: str
     query: str
     count: int = 0
+    change: str = ""  # the filters that the link adds or removes, as one types them
     is_chosen: bool = False  # the query has the filter, and the link removes it
 
 
@@ -78,13 +79,13 @@ class FilterLinks:
             some = (part,) if year is None else (part, year)
             label = part.infix() if year is None else f"year:{part.infix().rpartition(':')[2]}"
             left = [one for one in left if one not in some]
-            found.append(FilterLink(label, self.without(some), is_chosen=True))
+            found.append(FilterLink(label, self.without(some), change=_written(some), is_chosen=True))
         return found
 
     def with_filters(self, filters: Filters) -> str:
         """Return the query with filters added; empty if it would be longer than a query may be."""
         self._stem = self._stem or _stem(self._query)
-        text = " ".join((self._stem, *(one.infix() for one in filters)))
+        text = f"{self._stem} {_written(filters)}"
         return text if len(text) <= MAX_CHARACTERS else ""
 
     def without(self, filters: Filters) -> str:
@@ -118,7 +119,7 @@ class FilterLinks:
             filters = _filters(facet.name, value)
             is_chosen = bool(filters) and all(one in self._chosen for one in filters)
             query = "" if not filters else self.without(filters) if is_chosen else self.with_filters(filters)
-            links.append(FilterLink(value, query, count, is_chosen))
+            links.append(FilterLink(value, query, count, _written(filters), is_chosen))
         return links
 
 
@@ -135,6 +136,23 @@ def _filters(facet: str, value: str) -> Filters:
     if facet == "year":
         return (After(value), Before(str(int(value) + 1)))
     return (FieldValue(facet.removeprefix(_IN), value),)
+
+
+def changed_query(text: str, added: str, removed: str) -> str:
+    """Return a query with filters added and removed, as the links of a page do it."""
+    fewer, more = _filters_in(removed) if removed else (), _filters_in(added) if added else ()
+    text = FilterLinks(parse(text)).without(fewer) if fewer else text
+    return (FilterLinks(parse(text)).with_filters(more) if more else text) or text
+
+
+def _filters_in(text: str) -> Filters:
+    tree = parse(text).tree
+    parts = tree.parts if isinstance(tree, And) else (tree,)
+    return tuple(part for part in parts if isinstance(part, _FILTERS))
+
+
+def _written(filters: Filters) -> str:
+    return " ".join(one.infix() for one in filters)
 
 
 def _are_year(first: Node, second: Node) -> bool:

@@ -53,6 +53,12 @@ class FoundResult(msgspec.Struct, frozen=True, kw_only=True):
         return breadcrumb(self.url)
 
     @property
+    def latest_date(self) -> int:
+        """When the page was changed or published, in UTC seconds; 0 if it is not known: a visit is neither."""
+        newest = self.details.modified or self.details.published
+        return newest.date if newest else 0
+
+    @property
     def dates(self) -> list[tuple[str, str, str]]:
         """The kind, day and origin of each date that the page or its server states; else of the visit."""
         stated = (("published", self.details.published), ("modified", self.details.modified))

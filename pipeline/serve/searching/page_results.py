@@ -30,8 +30,7 @@ class PageResults(msgspec.Struct, frozen=True):
     is_respelt: bool
     filters: list[FilterLink]  # the filters in the query
     facets: list[FacetLinks]
-    # from the number of a result to the query that searches only the site of the result
-    site_queries: dict[int, str]
+    site_links: dict[int, FilterLink]  # from the number of a result to the search of only its site
     advice: Advice | None  # if nothing was found
     is_cut: bool  # the results end here, and the limit per host has left some out
     has_explicit: bool  # whether the crawl has explicit pages; only then the page offers safe search
@@ -48,7 +47,7 @@ def page_results(searcher: Searcher, wanted: SearchRequest) -> PageResults:
         query != wanted.text,
         links.chosen(),
         links.of_facets(found.facets, found.total),
-        _site_queries(found, parsed, links),
+        _site_links(found, parsed, links),
         None if found.results or wanted.offset else advice_for(searcher, parsed, wanted.safe),
         _is_cut(found, wanted, _per_host(searcher, wanted)),
         bool(searcher.explicit),
@@ -63,14 +62,20 @@ def _is_cut(found: Found, wanted: SearchRequest, per_host: int) -> bool:
     return is_left and (wanted.offset > 0 or any(one.more_on_host for one in found.results))
 
 
-def _site_queries(found: Found, query: Query, whole: FilterLinks) -> dict[int, str]:
-    """Return the queries for more pages of a site; partial matches do not follow a filter, so they use OR."""
-    queries: dict[int, str] = {}
+def _site_links(found: Found, query: Query, whole: FilterLinks) -> dict[int, FilterLink]:
+    """Return the searches for more pages of a site.
+
+    Partial matches do not follow a filter, so they use OR. That is another query, not one with a filter more.
+    """
+    found_links: dict[int, FilterLink] = {}
     for one in found.results:
         if one.more_on_host:
+            site = Site(host_of(one.url))
             links = FilterLinks(parse(" OR ".join(words_of(query)))) if one.is_partial else whole
-            queries[one.number] = links.with_filters((Site(host_of(one.url)),))
-    return queries
+            label = "more on this site" if one.is_partial else f"{one.more_on_host:,} more on this site"
+            change = "" if one.is_partial else site.infix()
+            found_links[one.number] = FilterLink(label, links.with_filters((site,)), change=change)
+    return found_links
 
 
 def explained(searcher: Searcher, wanted: SearchRequest, number: int) -> Found:
