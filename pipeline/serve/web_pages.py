@@ -197,7 +197,7 @@ def _is_of_form(parameters: QueryParams) -> bool:
 
 
 def _changed(wanted: SearchRequest, parameters: QueryParams) -> str:
-    """Return the address of the search that a button asks for; of two values of a parameter the last counts."""
+    """Return the address of the search that a button asks for; the last value of a parameter counts."""
     text = changed_query(wanted.text, *(parameters.get(name, "") for name in _CHANGES))
     is_exact = wanted.is_exact and len(parameters.getlist("q")) == 1
     return wanted.path(q=text, exact=int(is_exact))

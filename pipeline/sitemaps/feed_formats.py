@@ -1,4 +1,4 @@
-"""Parses feeds: the links of their entries and when they changed. RSS 0.9x, 1.0 and 2.0, Atom, JSON Feed.
+"""Parses feeds (RSS 0.9x, 1.0 and 2.0, Atom, JSON Feed): links of entries, when published, when changed.
 
 The XML of a feed is read by XmlReader (sitemap_formats.py), with the limits of sitemaps; this file knows what
 its elements mean. An entry is an `item` or `entry` at any depth, so RSS 1.0, whose items stand beside the
@@ -21,7 +21,8 @@ from crawlctl.pipeline.urls.whatwg import MAX_URL_BYTES, join
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Found = Callable[[str, str, str], None]  # kind of the entry, its URL, its date
+    # kind of the entry, its URL, when it changed, when it was published
+    Found = Callable[[str, str, str, str], None]
 
 FEED_ROOTS = frozenset({"rss", "rdf", "feed"})
 FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/feed+json"})
@@ -29,8 +30,9 @@ ENTRY = "entry"  # the kind of an entry in a feed
 
 _ENTRIES = frozenset({"item", ENTRY})
 _LINK, _PERMALINK = "link", "guid"
-# The date of the last change first.
-_DATES = ("updated", "modified", "pubdate", "published", "date", "issued")
+_CHANGED = ("updated", "modified")
+_PUBLISHED = ("pubdate", "published", "date", "issued")
+_DATES = frozenset((*_CHANGED, *_PUBLISHED))
 _BASE = "xml:base"
 _MAX_JSON = 8 << 20  # the most bytes of a JSON Feed, which is parsed as a whole
 
@@ -96,7 +98,7 @@ class FeedEntries:
             entry, self._entry = self._entry, None
             url = entry.get(_LINK) or entry.get(_PERMALINK)
             if url:
-                self._found(ENTRY, url, next((entry[date] for date in _DATES if date in entry), ""))
+                self._found(ENTRY, url, _first(entry, _CHANGED), _first(entry, _PUBLISHED))
         if self._bases and self._bases[-1][0] == depth:
             self._bases.pop()
         self._above.pop()
@@ -109,6 +111,10 @@ class FeedEntries:
             except UrlError:
                 continue
         return url
+
+
+def _first(entry: dict[str, str], names: tuple[str, ...]) -> str:
+    return next((entry[name] for name in names if name in entry), "")
 
 
 class _JsonItem(msgspec.Struct):
@@ -143,4 +149,4 @@ class JsonFeedReader:
             raise UnusableSitemap(f"it is JSON but no JSON Feed: {error}") from error
         for item in feed.items:
             if item.url:
-                self._found(ENTRY, item.url, item.date_modified or item.date_published or "")
+                self._found(ENTRY, item.url, item.date_modified or "", item.date_published or "")

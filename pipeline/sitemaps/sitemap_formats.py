@@ -134,7 +134,7 @@ class TextReader:
         self._check(line)
         url = line.strip()
         if url:
-            self._found("url", url.decode(errors="replace"), "")
+            self._found("url", url.decode(errors="replace"), "", "")
 
 
 class XmlReader:
@@ -212,7 +212,7 @@ class XmlReader:
             self._entry.setdefault(self._parts[tag], "".join(self._text).strip())
             self._text = None
         elif self._depth == 2 and tag == self._entry_tag and self._entry.get("loc"):
-            self._found(self._kind, self._entry["loc"], self._entry.get("lastmod", ""))
+            self._found(self._kind, self._entry["loc"], self._entry.get("lastmod", ""), "")
         self._depth -= 1
 
     def _characters(self, text: str) -> None:

@@ -33,10 +33,11 @@ _HELD = 16 << 10  # bytes collected before they are parsed, because each call of
 
 
 class SitemapPage(NamedTuple):
-    """A page in a sitemap: its canonical URL, and when it changed (UTC seconds, None if not given)."""
+    """A page in a sitemap or feed: its canonical URL, and UTC seconds, None if not given."""
 
     url: str
-    lastmod: int | None
+    lastmod: int | None  # when it changed
+    published: int | None = None  # only feeds say it
 
 
 class SitemapContent(msgspec.Struct, frozen=True, array_like=True):
@@ -108,7 +109,7 @@ class SitemapReader:
             self._reader = reader_for(data, self._found)
         self._reader.feed(data)
 
-    def _found(self, kind: str, location: str, lastmod: str) -> None:
+    def _found(self, kind: str, location: str, lastmod: str, published: str) -> None:
         if self.listed >= self._settings.max_urls:
             raise UnusableSitemap(f"it lists more than {self._settings.max_urls} URLs; the rest is left out")
         self.listed += 1
@@ -123,7 +124,7 @@ class SitemapReader:
         if host_of(url) != self._host:
             self.foreign += 1
         elif kind == ENTRY:
-            self._pages.append(SitemapPage(url, parse_feed_date(lastmod)))
+            self._pages.append(SitemapPage(url, parse_feed_date(lastmod), parse_feed_date(published)))
         elif kind == "url":
             self._pages.append(SitemapPage(url, parse_lastmod(lastmod)))
         else:

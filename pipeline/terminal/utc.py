@@ -25,3 +25,8 @@ def utc_short(seconds: float) -> str:
 def utc_day(seconds: float) -> str:
     """Return seconds since 1970 as a date, such as `2026-05-09`."""
     return time.strftime("%Y-%m-%d", time.gmtime(seconds))
+
+
+def utc_iso(seconds: float) -> str:
+    """Return seconds since 1970 as in ISO 8601: `2026-05-09T12:00:31Z`, and `2026-05-09` at midnight."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds)).removesuffix("T00:00:00Z")

@@ -12,6 +12,7 @@ result. For that, the fields of an entry are divided into groups, and each group
     first seen  the earlier time
     hops        the smaller number: a URL that a page links to is not the end of a chain of redirects
     lastmod     the later time
+    published   the earlier time that is known
     score       the greater score; within a round the scores that pages give are added before (merge_fresh),
                 but over rounds a page that is fetched again would count twice
     anchors     the heaviest texts, see anchors.py
@@ -26,7 +27,7 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.scope.belonging import is_imported
 from crawlctl.pipeline.webdb.anchors import MAX_ANCHORS, Anchors, add_up, keep_greater
-from crawlctl.pipeline.webdb.records import Fresh, Outcome, Status, WebEntry
+from crawlctl.pipeline.webdb.records import Fresh, Outcome, Status, WebEntry, earliest
 
 
 def merge_entries(one: WebEntry, other: WebEntry) -> WebEntry:
@@ -46,6 +47,7 @@ def merge_entries(one: WebEntry, other: WebEntry) -> WebEntry:
         named=document.named,
         hops=min(one.hops, other.hops),
         lastmod=max(one.lastmod, other.lastmod),
+        published=earliest(one.published, other.published),
         first_seen=min(one.first_seen, other.first_seen),
         depth=depth,
         source=source,
@@ -111,6 +113,7 @@ def merge_fresh(one: Fresh, other: Fresh) -> Fresh:
         anchors.weights,
         min(one.hops, other.hops),
         max(one.lastmod, other.lastmod),
+        earliest(one.published, other.published),
     )
 
 
@@ -139,6 +142,7 @@ def first_entry(found: Fresh | Outcome, now: int) -> WebEntry:
         anchor_weights=found.anchor_weights[:MAX_ANCHORS],
         hops=found.hops,
         lastmod=found.lastmod,
+        published=found.published,
     )
 
 
@@ -157,13 +161,15 @@ def discover(entry: WebEntry, fresh: Fresh, now: int) -> WebEntry:
     known = _anchors(entry)
     anchors = keep_greater(known, _anchors(fresh)) if fresh.anchors else known
     hops, lastmod = min(entry.hops, fresh.hops), max(entry.lastmod, fresh.lastmod)
-    if (first_seen, depth, source, score, anchors, hops, lastmod) == (
+    published = earliest(entry.published, fresh.published)
+    if (first_seen, depth, source, score, anchors, hops, lastmod, published) == (
         entry.first_seen,
         *_origin(entry),
         entry.score,
         known,
         entry.hops,
         entry.lastmod,
+        entry.published,
     ):
         return entry
     return replace(
@@ -176,4 +182,10 @@ def discover(entry: WebEntry, fresh: Fresh, now: int) -> WebEntry:
         anchor_weights=anchors.weights,
         hops=hops,
         lastmod=lastmod,
+        published=published,
     )
+
+
+def with_listed_dates(entry: WebEntry, changed: int = 0, published: int = 0) -> WebEntry:
+    """Return an entry with the dates of a sitemap or feed as well."""
+    return replace(entry, lastmod=max(entry.lastmod, changed), published=earliest(entry.published, published))

@@ -163,6 +163,7 @@ def let_in(entry: WebEntry, now: int) -> WebEntry:
         anchor_weights=entry.anchor_weights,
         hops=entry.hops,
         lastmod=entry.lastmod,
+        published=entry.published,
     )
 
 

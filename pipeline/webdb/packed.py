@@ -17,9 +17,9 @@ The status is always at byte 3. The score is elsewhere if the due time does not 
 18:12 on 1970-01-01, or after 2106), so the functions here look at the heads first and decode an entry that is
 not usual.
 
-The last fields are the page that a page names in its place (`named`) and the time of its last change by a
-sitemap (`lastmod`), which is 0 or takes 32 bits. If you add a field behind them, change `_is_nameless` and
-the constants `_NAMELESS…` and `_DATED…` too.
+The last fields are the page that a page names in its place (`named`), and when it was changed and published
+by sitemaps and feeds (`lastmod`, `published`); these are 0 or take 32 bits. If you add a field behind them,
+change `_is_nameless` too.
 """
 
 from __future__ import annotations
@@ -54,11 +54,7 @@ _HEAD_OF_32_BITS, _HEAD_OF_FLOAT = 0xCE, 0xCB
 
 _FIELDS_WITH_NAMED = WebEntry.__struct_fields__.index("named") + 1
 _EMPTY_STRING = encode("")[-1]
-# How an entry that names no page ends: without a lastmod, and before the 32 bits of a lastmod.
-_NAMELESS = encode("") + encode(0)
-_NAMELESS_AND_DATED = encode("") + bytes((_HEAD_OF_32_BITS,))
-_DATED_HEAD = -5
-_DATED = slice(-6, -4)
+_BYTES_OF_A_DATE = 5  # its head and 32 bits
 
 # The signature is at the same bytes in nearly all live entries, because the numbers before it have the usual
 # lengths: an entry with such numbers shows which bytes these are.
@@ -239,11 +235,15 @@ def plain_signature(value: bytes) -> bytes | None:
 
 def _is_nameless(value: bytes) -> bool:
     """Return whether an entry names no other page; False may also mean that it has to be decoded."""
-    # Older entries lack `lastmod`, still older ones `named` too. No URL has the byte of an empty string or of
-    # the head of an integer.
-    fields = value[_FIELD_COUNT]
-    if fields > _FIELDS_WITH_NAMED:
-        if value[_DATED_HEAD] == _HEAD_OF_32_BITS:
-            return value[_DATED] == _NAMELESS_AND_DATED
-        return value[-2:] == _NAMELESS
-    return fields < _FIELDS_WITH_NAMED or value[-1] == _EMPTY_STRING
+    # Older entries lack dates, still older ones `named` too. No URL has the byte of an empty string or of the
+    # head of an integer.
+    dates, end = value[_FIELD_COUNT] - _FIELDS_WITH_NAMED, len(value)
+    while dates > 0:
+        if value[end - _BYTES_OF_A_DATE] == _HEAD_OF_32_BITS:
+            end -= _BYTES_OF_A_DATE
+        elif value[end - 1] == 0:
+            end -= 1
+        else:
+            return False
+        dates -= 1
+    return dates < 0 or value[end - 1] == _EMPTY_STRING

@@ -72,6 +72,7 @@ class WebEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     hops: int = 0  # the smallest number of redirects in a row that led here; 0 if a page links here
     named: str = ""  # the page that this page names as canonical (rel=canonical), whether we follow it or not
     lastmod: int = 0  # the latest time of a change that a sitemap or feed states, if it is believable
+    published: int = 0  # the earliest time of publication that a feed states, if it is believable
 
     def is_due(self, now: float) -> bool:
         """Return whether the URL is to be fetched now."""
@@ -125,7 +126,13 @@ class Fresh(msgspec.Struct, frozen=True, array_like=True, gc=False):
     source: str = ""
     anchor_weights: tuple[int, ...] = ()
     hops: int = 0  # the number of redirects in a row that led here
-    lastmod: int = 0  # when the page has changed, by a sitemap
+    lastmod: int = 0  # when the page has changed, by a sitemap or feed
+    published: int = 0  # when it was published, by a feed
+
+
+def earliest(one: int, other: int) -> int:
+    """Return the earlier of two times; 0 means unknown."""
+    return min(one, other) or max(one, other)
 
 
 class Kind(IntEnum):

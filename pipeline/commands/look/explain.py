@@ -19,9 +19,8 @@ from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.terminal.utc import utc
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
-    from crawlctl.pipeline.config.settings import SiteRules
     from crawlctl.pipeline.crawl.reports.neighbours import Neighbours
     from crawlctl.pipeline.crawl.reports.url_explanation import RobotsVerdict, StandIn, UrlExplanation
     from crawlctl.pipeline.politeness.host_state import HostState, KnownSitemaps
@@ -63,7 +62,7 @@ def command(session: Session, *, url: str, no_links: bool, as_json: bool) -> Non
         print_json({**_plain(explanation), "site_rules": site, "rank": rank})
     else:
         of_site = {"site rules": site.line()} if site else {}
-        print_fields({**_lines(explanation, now, config.sites), **of_site, **_lines_of_rank(rank)})
+        print_fields({**_lines(explanation, now), **of_site, **_lines_of_rank(rank)})
 
 
 def _plain(explanation: UrlExplanation) -> dict[str, Any]:
@@ -128,7 +127,7 @@ def _plain_neighbours(neighbours: Neighbours) -> dict[str, Any]:
     }
 
 
-def _lines(explanation: UrlExplanation, now: float, sites: Mapping[str, SiteRules]) -> dict[str, object]:
+def _lines(explanation: UrlExplanation, now: float) -> dict[str, object]:
     """Return the fields to print, without empty ones."""
     host, entry = explanation.host, explanation.entry
     lines: dict[str, object] = {"url": explanation.url, "why": explanation.why}
@@ -141,7 +140,7 @@ def _lines(explanation: UrlExplanation, now: float, sites: Mapping[str, SiteRule
         if sitemaps := _line_of_sitemaps(host.sitemaps):
             lines["sitemaps"] = sitemaps
     if explanation.neighbours is not None:
-        lines |= _lines_of_neighbours(explanation.neighbours, sites)
+        lines |= _lines_of_neighbours(explanation.neighbours)
     return {name: str(value) for name, value in lines.items()}
 
 
@@ -215,14 +214,14 @@ def _lines_of_rank(rank: RankExplanation | None) -> dict[str, object]:
     return {"rank": "\n".join([said, *(f"{giver.share:.1%} by {giver.url}" for giver in rank.givers)])}
 
 
-def _lines_of_neighbours(neighbours: Neighbours, sites: Mapping[str, SiteRules]) -> dict[str, str]:
+def _lines_of_neighbours(neighbours: Neighbours) -> dict[str, str]:
     from crawlctl.pipeline.commands.shared.detail_lines import detail_lines
 
     lines: dict[str, str] = {}
     if record := neighbours.document:
         words = counted(record.lengths.body, "word") + (f" in {record.language}" if record.language else "")
         lines["document"] = f"{record.title or 'without a title'} ({words}, fetched {utc(record.fetched_at)})"
-        lines |= detail_lines(record, sites)
+        lines |= detail_lines(record)
     pages = [f"{page.url} (nofollow)" if page.nofollow else page.url for page in neighbours.linked_from]
     lines["linked from"] = _listed(pages) or "no page of the index"
     if neighbours.duplicates:

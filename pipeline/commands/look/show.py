@@ -24,10 +24,8 @@ from crawlctl.pipeline.terminal.printable import blanked
 from crawlctl.pipeline.terminal.utc import utc
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from crawlctl.pipeline.captures.capture_record import CaptureRecord
-    from crawlctl.pipeline.config.settings import Config, SiteRules
+    from crawlctl.pipeline.config.settings import Config
     from crawlctl.pipeline.crawl.listings.archive_search import ArchiveSearch
     from crawlctl.pipeline.crawl.listings.page_captures import ArchivedAnswer, PageArchive
     from crawlctl.pipeline.crawl.reports.url_explanation import UrlExplanation
@@ -107,9 +105,7 @@ def command(
     )
     search = ArchiveSearch(store, snapshot, reading_sign("archives"))
     wants_newest_text = not (captures or at or any(forms.values()))
-    if wants_newest_text and _show_stored(
-        store, snapshot, explanation, search, config.sites, as_json=as_json
-    ):
+    if wants_newest_text and _show_stored(store, snapshot, explanation, search, as_json=as_json):
         return
     if captures:
         _show_captures(store, snapshot, search, explanation, as_json=as_json)
@@ -132,7 +128,6 @@ def _show_stored(
     snapshot: Snapshot,
     explanation: UrlExplanation,
     search: ArchiveSearch,
-    sites: Mapping[str, SiteRules],
     *,
     as_json: bool,
 ) -> bool:
@@ -144,7 +139,7 @@ def _show_stored(
 
     document = stored_document(store, snapshot, explanation)
     if document is not None:
-        print_json(_plain(document)) if as_json else _print(document, sites)
+        print_json(_plain(document)) if as_json else _print(document)
         return True
     if not has_text_elsewhere(store, snapshot, explanation):
         raise not_stored(explanation, search)
@@ -161,7 +156,7 @@ def _show_text(
     from crawlctl.pipeline.crawl.listings.archived_page import archived_text
 
     document = archived_text(store, snapshot, url, answer, config)
-    print_json(_plain(document)) if as_json else _print(document, config.sites)
+    print_json(_plain(document)) if as_json else _print(document)
 
 
 def _archived(
@@ -261,14 +256,14 @@ def _plain(document: DocRecord) -> dict[str, Any]:
     }
 
 
-def _print(document: DocRecord, sites: Mapping[str, SiteRules]) -> None:
+def _print(document: DocRecord) -> None:
     from crawlctl.pipeline.commands.shared.detail_lines import detail_lines
 
     say(blanked(document.title) or "(no title)")
     say(blanked(document.url))
     language = f", in {document.language}" if document.language else ""
     say(f"visited {utc(document.fetched_at)}{language}")
-    for name, said in detail_lines(document, sites).items():
+    for name, said in detail_lines(document).items():
         say(said if name == "dates" else f"{name}: {said}")
     say()
     say(document.text or "(no text)")

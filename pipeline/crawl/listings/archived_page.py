@@ -55,7 +55,7 @@ def archived_text(
     parsed = _parsed(store, snapshot, document, config, _guarded_document, form="text")
     page, headers = parsed.page, dict(reversed(parse_headers(answer.head)))
     changed = headers.get("last-modified", "")
-    server = ServerDates(answer.capture.time, 0, changed, headers.get("date", ""))
+    server = ServerDates(answer.capture.time, last_modified=changed, date=headers.get("date", ""))
     return DocRecord(
         *(url, page.title, page.headings, Lengths(), parsed.language),
         *(answer.capture.time, parse_mail_date(changed) or 0, parsed.signature, page.canonical),

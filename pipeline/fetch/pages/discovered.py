@@ -18,7 +18,7 @@ from crawlctl.pipeline.webdb.anchors import (
     weight_of_link,
 )
 from crawlctl.pipeline.webdb.entries import merge_fresh
-from crawlctl.pipeline.webdb.records import Fresh, encode
+from crawlctl.pipeline.webdb.records import Fresh, earliest, encode
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -46,12 +46,12 @@ class Origin(NamedTuple):
 class _Discovered:
     """One URL, with all facts about it from the pages seen so far."""
 
-    __slots__ = ("anchors", "depth", "hops", "lastmod", "score", "seen", "source")
+    __slots__ = ("anchors", "depth", "hops", "lastmod", "published", "score", "seen", "source")
 
     def __init__(self, origin: Origin) -> None:
         self.source, self.seen, self.depth, self.score, self.hops = origin
         self.anchors: dict[str, int] = {}
-        self.lastmod = 0
+        self.lastmod = self.published = 0
 
     def see(self, origin: Origin) -> None:
         """Add the facts of another page about the URL; webdb/entries.py has the same rules for the merge."""
@@ -64,8 +64,13 @@ class _Discovered:
 
     def fact(self) -> Fresh:
         """Return all facts but the anchors, as a record."""
+        return self.record((), ())
+
+    def record(self, texts: tuple[str, ...], weights: tuple[int, ...]) -> Fresh:
+        """Return all facts with some anchors, as a record."""
         return Fresh(
-            self.seen, self.depth, self.score, source=self.source, hops=self.hops, lastmod=self.lastmod
+            *(self.seen, self.depth, self.score, texts, self.source, weights, self.hops, self.lastmod),
+            self.published,
         )
 
 
@@ -109,11 +114,12 @@ class DiscoveredUrls:
                 weight = _WEIGHTS[key.startswith(own)][key in boilerplate]
                 self._count(find.anchors, anchor[:MAX_ANCHOR_CHARS], weight)
 
-    def date(self, key: bytes, lastmod: int) -> None:
-        """Record when a page has changed, as its sitemap says, in UTC seconds, if the URL was added."""
+    def date(self, key: bytes, changed: int, published: int = 0) -> None:
+        """Record when a page was changed and published by its sitemap or feed, if the URL was added."""
         find = self._finds.get(key)
         if find is not None:
-            find.lastmod = max(find.lastmod, lastmod)
+            find.lastmod = max(find.lastmod, changed)
+            find.published = earliest(find.published, published)
 
     def _count(self, anchors: dict[str, int], anchor: str, weight: int) -> None:
         before = anchors.get(anchor)
@@ -137,12 +143,7 @@ class DiscoveredUrls:
         """Yield the URLs with the records that the WebDB merge reads."""
         for key, find in self._finds.items():
             texts, weights = heaviest(find.anchors, MAX_GATHERED) if find.anchors else ((), ())
-            yield (
-                key,
-                Fresh(
-                    *(find.seen, find.depth, find.score, texts, find.source, weights, find.hops, find.lastmod)
-                ),
-            )
+            yield key, find.record(texts, weights)
 
     def packed(self) -> dict[bytes, bytes]:
         """Return the URLs with their packed records, as they are written to the store."""

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.config.settings import ScopeSettings
     from crawlctl.pipeline.fetch.pages.discovered import DiscoveredUrls, Origin
+    from crawlctl.pipeline.fetch.pages.sitemap_dates import ListedDates
     from crawlctl.pipeline.fetch.select.known_urls import Known
     from crawlctl.pipeline.fetch.select.site_budgets import SiteBudgets
     from crawlctl.pipeline.scope.scope import Scope
@@ -125,18 +126,18 @@ class Discovery:
         origin: Origin,
         urls: Iterable[str],
         fresh: DiscoveredUrls,
-        dates: Mapping[str, int] | None = None,
+        dates: Mapping[str, ListedDates] | None = None,
     ) -> None:
-        """Take the pages of a sitemap, with the dates of their last changes, or the target of a redirect."""
+        """Take the pages of a sitemap, with their dates, or the target of a redirect."""
         self._take_up(origin, [(url, "") for url in urls], fresh)
         self.date(dates or {}, fresh)
 
-    def date(self, dates: Mapping[str, int], fresh: DiscoveredUrls) -> None:
-        """Record when the pages that were taken have last changed, in UTC seconds."""
-        for url, lastmod in dates.items():
+    def date(self, dates: Mapping[str, ListedDates], fresh: DiscoveredUrls) -> None:
+        """Record when the pages that were taken were changed and published."""
+        for url, (changed, published) in dates.items():
             key = self._key(url)
             if key is not None:
-                fresh.date(key, lastmod)
+                fresh.date(key, changed, published)
 
     def in_scope(self, url: str) -> bool:
         """Return whether a URL belongs to the crawl, whatever its depth."""

@@ -209,6 +209,7 @@ def _document(visit: Visit, parsed: Parsed, explicit: ExplicitLists) -> Document
     server = ServerDates(
         int(answer.started),
         visit.entry.lastmod,
+        visit.entry.published,
         answer.header("last-modified") or "",
         answer.header("date") or "",
     )

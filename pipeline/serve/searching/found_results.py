@@ -54,7 +54,7 @@ class FoundResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def latest_date(self) -> int:
-        """When the page was changed or published, in UTC seconds; 0 if it is not known: a visit is neither."""
+        """When the page was changed or published, in UTC seconds; 0 if nobody says it."""
         newest = self.details.modified or self.details.published
         return newest.date if newest else 0
 

@@ -6,6 +6,7 @@ import math
 import re
 from typing import Literal
 
+from crawlctl.pipeline.terminal.utc import utc_iso
 from crawlctl.pipeline.text.details.metadata import cleaned
 from crawlctl.pipeline.text.details.page_dates import parse_date
 
@@ -21,12 +22,16 @@ _BLANKS = re.compile(r"[\s'’]")
 def field_value(written: str | int | float, kind: FieldKind) -> str | int | float | None:
     """Return the value of a field; None if the text in the page is not a value of this kind.
 
-    A date is a number of UTC seconds.
+    A date is the text of a day or moment in UTC: as a number it could not be told from other numbers where it
+    is shown.
     """
     if kind == "number":
         return number_of(written)
     text = cleaned(str(written), MAX_KEYWORD)
-    return parse_date(text) if kind == "date" else text or None
+    if kind != "date":
+        return text or None
+    seconds = parse_date(text)
+    return None if seconds is None else utc_iso(seconds)
 
 
 def number_of(written: str | int | float) -> int | float | None:

@@ -10,24 +10,38 @@ from crawlctl.pipeline.text.details.page_dates import is_believable, is_clock, m
 from crawlctl.pipeline.text.documents.page import PageDate, PageDetails
 
 # The WebDB keeps the latest date that a sitemap or a feed of the host gives, but not from which file it is.
-SITEMAP, LAST_MODIFIED = "sitemap or feed", "last-modified"
+SITEMAP, FEED, LAST_MODIFIED = "sitemap or feed", "feed", "last-modified"
 
 
 class ServerDates(NamedTuple):
     """What the server says about the time of a page; times are whole UTC seconds, 0 means unknown."""
 
     fetched_at: int
-    lastmod: int = 0  # the date of the page in a sitemap or a feed
+    lastmod: int = 0  # when the page changed, by a sitemap or feed
+    published: int = 0  # when it was published, by a feed
     last_modified: str = ""  # the header of the answer
     date: str = ""
 
 
 def with_server_dates(details: PageDetails, server: ServerDates) -> PageDetails:
-    """Return the details with the date of the last change by the server, if the page itself states none."""
-    if details.modified is not None:
+    """Return the details with the dates that the server states, where the page itself states none.
+
+    A page cannot have changed before it was published: then what the page states counts.
+    """
+    published, modified = details.published or _published_by_feed(server), details.modified
+    if modified is not None:
+        published = published if modified_if_later(published, modified) else details.published
+    else:
+        modified = modified_if_later(published, changed_by_server(server))
+    if (published, modified) == (details.published, details.modified):
         return details
-    modified = modified_if_later(details.published, changed_by_server(server))
-    return replace(details, modified=modified) if modified else details
+    return replace(details, published=published, modified=modified)
+
+
+def _published_by_feed(server: ServerDates) -> PageDate | None:
+    if server.published and is_believable(server.published, server.fetched_at):
+        return PageDate(server.published, FEED)
+    return None
 
 
 def changed_by_server(server: ServerDates) -> PageDate | None:

@@ -32,6 +32,9 @@ RULES = (
 SITEMAP = """<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
 <url><loc>{0}listed</loc><lastmod>2023-02-03</lastmod></url><url><loc>{0}plain</loc></url></urlset>"""
 
+FEED = """<rss version="2.0"><channel><item><link>{0}news</link>
+<pubDate>Thu, 02 Feb 2023 00:00:00 GMT</pubDate></item></channel></rss>"""
+
 
 @pytest.fixture
 def live(shell: Shell) -> Iterator[LiveCrawl]:
@@ -41,7 +44,10 @@ def live(shell: Shell) -> Iterator[LiveCrawl]:
         site.page("/made", text="page made when it is asked for", Last_Modified=formatdate(usegmt=True))
         site.page("/listed", text="page of the sitemap", Last_Modified=JUNE)
         site.page("/linked", text="page that the menu of a story links to")
-        site.text("/robots.txt", f"User-agent: *\nSitemap: {site.url('/sitemap.xml')}\n")
+        site.page("/news", text="page of the feed", Last_Modified=JUNE)
+        lists = "".join(f"Sitemap: {site.url(path)}\n" for path in ("/sitemap.xml", "/feed.xml"))
+        site.text("/robots.txt", f"User-agent: *\n{lists}")
+        site.text("/feed.xml", FEED.format(site.url()), kind="application/rss+xml")
         site.text("/sitemap.xml", SITEMAP.format(site.url()), kind="application/xml")
         Path("crawl.yaml").write_text(SETTINGS)
         shell("run", site.url("/story"), site.url("/plain"), site.url("/made"), "--until-empty")
@@ -62,6 +68,7 @@ def test_a_date_is_shown_with_its_kind_and_origin(live: LiveCrawl) -> None:
     assert found["story"] == "published 2024-05-01 (JSON-LD)"
     assert found["plain"] == "modified 2022-06-06 (Last-Modified)"
     assert found["listed"] == "modified 2023-02-03 (sitemap or feed)"
+    assert found["news"] == "published 2023-02-02 (feed)"
     assert found["made"].startswith("visited 20") and found["linked"].startswith("visited 20")
     told = {page["url"]: page for page in live.json("query", "page")["pages"]}
     plain, story = told[live.site.url("/plain")], told[live.site.url("/story")]
@@ -79,7 +86,7 @@ def test_a_date_is_shown_with_its_kind_and_origin(live: LiveCrawl) -> None:
 
 def test_the_latest_pages_are_those_with_the_latest_dates_shown(live: LiveCrawl) -> None:
     urls = live("query", "page", "--sort", "date", "--urls").splitlines()
-    assert [url.rpartition("/")[2] for url in urls[2:]] == ["story", "listed", "plain"]
+    assert [url.rpartition("/")[2] for url in urls[2:]] == ["story", "listed", "news", "plain"]
 
 
 def test_what_a_page_states_is_printable_everywhere(live: LiveCrawl) -> None:
@@ -118,8 +125,9 @@ def test_rules_for_a_site_apply_when_pages_are_read_again(live: LiveCrawl) -> No
         "Heading\npage of apples",
         ["Heading"],
     )
-    assert told["details"]["fields"] == {"price": [7.5], "day": [MAY]}
-    assert "day: 2024-05-01 00:00:00 UTC\nprice: 7.5\n" in live("show", url)
+    assert told["details"]["fields"] == {"price": [7.5], "day": ["2024-05-01"]}
+    assert "day: 2024-05-01\nprice: 7.5\n" in live("show", url)
+    assert live.json("query", "in:day=2024-05-01")["total"] == 1
     assert live.found("menu", "story") == {"/linked"}, "its links still count"
     assert "site rules    " in live("explain", url) and "not read" not in live("explain", url)
     report = live.json("explain", live.site.url("/plain"))["site_rules"]
@@ -131,6 +139,8 @@ def test_rules_for_a_site_apply_when_pages_are_read_again(live: LiveCrawl) -> No
         "fields.day",
     }
     assert document(live, live.site.url("/plain"))["text"] == "page of pears"
+    live("config", "set", "sites={}")
+    assert "day: 2024-05-01\nprice: 7.5\n" in live("show", url), "also after its rule is gone"
 
 
 def test_a_rule_that_cannot_be_used_changes_nothing(live: LiveCrawl) -> None:

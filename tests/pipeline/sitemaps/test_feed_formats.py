@@ -15,6 +15,7 @@ from crawlctl.pipeline.sitemaps.sitemap_reader import SitemapContent, read_sitem
 
 URL = "https://a.example/blog/feed"
 NOON = 1_767_268_800  # 2026-01-01 12:00:00 UTC
+DAY_2020 = 1_577_836_800
 MAIL, W3C = "Thu, 01 Jan 2026 13:00:00 +0100", "2026-01-01T12:00:00Z"
 
 RSS_2 = f"""<?xml version="1.0"?><rss version="2.0" xmlns:atom="a" xmlns:media="m"><channel><link>/no</link>
@@ -38,6 +39,7 @@ JSON = {
     "version": "https://jsonfeed.org/version/1.1",
     "items": [{"id": "1", "url": "/one", "date_published": W3C, "other": [1]}, {"id": "2", "url": None}],
 }
+CHANGED_JSON = {"version": "https://jsonfeed.org/version/1", "items": [{"url": "/one", "date_modified": W3C}]}
 
 
 def read(feed: str | bytes, **limits: int) -> SitemapContent:
@@ -45,25 +47,30 @@ def read(feed: str | bytes, **limits: int) -> SitemapContent:
     return read_sitemap_body(URL, body, SitemapSettings(**limits))  # type: ignore[arg-type]
 
 
-def pages(feed: str | bytes) -> list[tuple[str, int | None]]:
+def pages(feed: str | bytes) -> list[tuple[str, int | None, int | None]]:
     content = read(feed)
     assert content.problem == ""
-    return [(page.url.removeprefix("https://a.example"), page.lastmod) for page in content.pages]
+    return [
+        (page.url.removeprefix("https://a.example"), page.lastmod, page.published) for page in content.pages
+    ]
 
 
 @pytest.mark.parametrize(
     ("feed", "entries"),
     [
-        (RSS_2, [("/one", NOON), ("/two", NOON), ("/blog/three", None)]),
-        (RSS_1, [("/one", NOON)]),
-        (RSS_091, [("/one", NOON)]),
-        (ATOM, [("/base/one", NOON), ("/base/two", None)]),
-        (PREFIXED, [("/one", NOON - 43200)]),
-        (json.dumps(JSON), [("/one", NOON)]),
+        (RSS_2, [("/one", None, NOON), ("/two", None, NOON), ("/blog/three", None, None)]),
+        (RSS_1, [("/one", None, NOON)]),
+        (RSS_091, [("/one", None, NOON)]),
+        (ATOM, [("/base/one", NOON, DAY_2020), ("/base/two", None, None)]),
+        (PREFIXED, [("/one", None, NOON - 43200)]),
+        (json.dumps(JSON), [("/one", None, NOON)]),
+        (json.dumps(CHANGED_JSON), [("/one", NOON, None)]),
     ],
-    ids=["RSS 2.0", "RSS 1.0", "RSS 0.91", "Atom", "Atom with prefixes", "JSON Feed"],
+    ids=["RSS 2.0", "RSS 1.0", "RSS 0.91", "Atom", "Atom with prefixes", "JSON Feed", "JSON Feed, changed"],
 )
-def test_entries_have_a_url_and_a_date(feed: str, entries: list[tuple[str, int | None]]) -> None:
+def test_entries_have_a_url_and_say_when_they_were_changed_and_published(
+    feed: str, entries: list[tuple[str, int | None, int | None]]
+) -> None:
     assert pages(feed) == entries
     assert pages(gzip.compress(feed.encode())) == entries
     if feed.startswith("<?xml"):

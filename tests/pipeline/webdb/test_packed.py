@@ -25,6 +25,10 @@ numbers = st.one_of(
 times = st.one_of(st.integers(NOW - 10**7, NOW + 10**7), numbers)
 scores = st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, allow_infinity=False, allow_nan=False))
 urls = st.one_of(st.just(""), st.from_regex(r"https://[a-z]{1,9}\.example/[!-~]{0,40}", fullmatch=True))
+# The bytes of some dates look like the ends of fields.
+listed_dates = st.one_of(
+    st.just(0), st.integers(NOW - 10**9, NOW), st.sampled_from([0x6553A000, 0x6553CEA0, 0x65A00000])
+)
 entries = st.builds(
     WebEntry,
     status=st.sampled_from(Status),
@@ -45,7 +49,8 @@ entries = st.builds(
     source=urls,
     links_taken=numbers,
     named=urls,
-    lastmod=st.one_of(st.just(0), st.integers(NOW - 10**9, NOW), st.sampled_from([0x6553A000, 0x6553CEA0])),
+    lastmod=listed_dates,
+    published=listed_dates,
 )
 
 

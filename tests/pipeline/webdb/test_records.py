@@ -30,7 +30,7 @@ def test_records_survive_packing(entry: WebEntry, fresh: Fresh, outcome: Outcome
 def test_the_numbers_on_disk_do_not_change() -> None:
     packed = encode(ENTRY)
     assert packed.hex() == (
-        "dc001801ce6b49d200cb3fe000000000000002ce6553f100000000000000c400a0a090a0a0a0a0900000a000"
+        "dc001901ce6b49d200cb3fe000000000000002ce6553f100000000000000c400a0a090a0a0a0a0900000a00000"
     )
 
 

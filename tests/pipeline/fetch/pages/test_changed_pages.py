@@ -6,6 +6,7 @@ import pytest
 
 from crawlctl.pipeline.config.units import DAY
 from crawlctl.pipeline.fetch.pages.changed_pages import changed_pages
+from crawlctl.pipeline.fetch.pages.sitemap_dates import ListedDates
 from crawlctl.pipeline.urls.hosts import url_of_key, webdb_key
 from crawlctl.pipeline.webdb.records import Status, WebEntry, decode_entry, encode
 
@@ -39,7 +40,7 @@ def entry(*, next_due: int = NOW + DAY, status: Status = Status.FETCHED) -> WebE
 
 def changed(part: Part, pages: dict[str, int | None]) -> list[tuple[str, int]]:
     rows: Any = part
-    found = changed_pages(rows, "h", pages, NOW)
+    found = changed_pages(rows, "h", {url: ListedDates(one or 0) for url, one in pages.items()}, NOW)
     return sorted((url_of_key(due.key), decode_entry(due.value).lastmod) for due in found)
 
 
@@ -55,6 +56,13 @@ def changed(part: Part, pages: dict[str, int | None]) -> list[tuple[str, int]]:
 )
 def test_a_page_that_changed_since_its_fetch_is_due(lastmod: int | None, told: list[int]) -> None:
     assert changed(Part(entry()), {"http://h/0": lastmod}) == [("http://h/0", one) for one in told]
+
+
+def test_an_entry_that_was_published_after_the_fetch_is_due_and_its_date_is_that_of_the_publication() -> None:
+    rows: Any = Part(entry())
+    (due,) = changed_pages(rows, "h", {"http://h/0": ListedDates(published=NOW - DAY)}, NOW)
+    told = decode_entry(due.value)
+    assert (told.lastmod, told.published) == (0, NOW - DAY)
 
 
 def test_pages_that_are_due_or_gone_or_unknown_are_left_out() -> None:

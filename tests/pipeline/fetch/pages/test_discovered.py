@@ -96,13 +96,13 @@ def test_memory_is_counted_and_given_back(anchors: int) -> None:
     assert (finds.memory, len(finds)) == (0, 0)
 
 
-def test_the_latest_date_of_a_page_that_was_found_is_kept() -> None:
+def test_the_latest_change_and_the_earliest_publication_of_a_page_that_was_found_are_kept() -> None:
     finds = found([(Origin("http://a/", 9, 1, 0.5), {TARGET: ""})])
     for lastmod in (7, 9, 8):
-        finds.date(webdb_key(TARGET), lastmod)
+        finds.date(webdb_key(TARGET), lastmod, lastmod - 2)
     finds.date(webdb_key("http://a/out-of-scope"), 9)
     ((_, fresh),) = finds.fresh()
-    assert fresh.lastmod == 9
+    assert (fresh.lastmod, fresh.published) == (9, 5)
 
 
 def test_an_anchor_in_menus_weighs_less_than_one_in_the_content() -> None:

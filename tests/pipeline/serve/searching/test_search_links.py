@@ -37,7 +37,7 @@ def test_addresses_keep_letters_readable_and_all_else_as_it_was(text: str) -> No
 def test_a_link_to_a_short_query_has_it_in_its_address() -> None:
     links = SearchLinks(SearchRequest("été <b>", is_exact=True), "/in/x")
     assert links.is_short
-    assert links.to("A & B", "sort", "date", spoken="by \"date\"") == (
+    assert links.to("A & B", "sort", "date", spoken='by "date"') == (
         '<a href="/in/x/search?q=été+%3Cb%3E&amp;sort=date&amp;exact=1" rel="nofollow"'
         ' aria-label="by &#34;date&#34;">A &amp; B</a>'
     )
@@ -65,7 +65,7 @@ def sent(page: LexborHTMLParser, button: LexborNode) -> str:
     assert form is not None
     fields = [*form.css("input"), button]
     path = button.attributes.get("formaction") or form.attributes["action"]
-    stated = [(one.attributes["name"], one.attributes["value"] or "") for one in fields]
+    stated = [(one.attributes["name"] or "", one.attributes["value"] or "") for one in fields]
     return f"{path}?{urlencode(stated)}"
 
 

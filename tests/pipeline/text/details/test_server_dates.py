@@ -35,6 +35,18 @@ def test_a_wrong_clock_is_no_date_either() -> None:
     assert changed(last_modified=EARLIER, date=behind) == PageDate(MAY, "last-modified")
 
 
+def test_a_feed_says_when_a_page_was_published_and_not_that_it_changed() -> None:
+    server = ServerDates(FETCHED, published=MAY)
+    assert with_server_dates(PageDetails(), server) == PageDetails(published=PageDate(MAY, "feed"))
+    later = with_server_dates(PageDetails(), server._replace(lastmod=MAY + 9))
+    assert later.modified == PageDate(MAY + 9, "sitemap or feed")
+    assert with_server_dates(PageDetails(), server._replace(published=FETCHED)) == PageDetails()
+    stated = PageDetails(published=PageDate(MAY - 9, "json-ld"))
+    assert with_server_dates(stated, server) is stated
+    earlier = PageDetails(modified=PageDate(MAY - 10**6, "json-ld"))
+    assert with_server_dates(earlier, server) is earlier
+
+
 def test_what_the_page_states_counts_more() -> None:
     stated = PageDetails(modified=PageDate(MAY - 9, "json-ld"))
     assert with_server_dates(stated, ServerDates(FETCHED, MAY)) is stated

@@ -97,7 +97,8 @@ def plainly(url: str, entry: WebEntry, task: ReviseOrder) -> WebEntry:
         is_visited = exclusion is None and not was_shut_out
         return due_now(entry) if is_visited else entry
     if exclusion is None and was_shut_out:
-        kept = {"score", "depth", "first_seen", "anchors", "source", "anchor_weights", "hops", "lastmod"}
+        kept = {"score", "depth", "first_seen", "anchors", "source", "anchor_weights", "hops"}
+        kept |= {"lastmod", "published"}
         same = {name: getattr(entry, name) for name in kept}
         return WebEntry(Status.UNFETCHED, next_due=NOW, last_tried=NOW - 1, **same)
     if exclusion is None:
