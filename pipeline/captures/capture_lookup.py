@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.captures.capture_record import joined
 from crawlctl.pipeline.captures.capture_table import tables_of
 from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.formats.source import HeldBytes
 from crawlctl.pipeline.formats.warc.warc_reader import WarcReader
 from crawlctl.pipeline.state.kinds import CAPTURES
 from crawlctl.pipeline.urls.hosts import host_of, partition_of, webdb_key
@@ -36,19 +37,6 @@ def read_capture(store: Store, capture: CaptureRecord, *, with_request: bool = F
     if len(data) < length:
         raise CorruptFile(name, start, f"it ends within a record of {capture.length} bytes")
     try:
-        return [record.read() for record in WarcReader(_Bytes(name, data))]
+        return [record.read() for record in WarcReader(HeldBytes(name, data))]
     except CorruptFile as err:
         raise CorruptFile(name, start + err.offset, err.reason) from err
-
-
-class _Bytes:
-    """A range of the bytes of an archive, held in memory."""
-
-    def __init__(self, name: str, data: bytes) -> None:
-        self.name = name
-        self.size = len(data)
-        self._data = data
-
-    def read(self, start: int, length: int) -> bytes:
-        """Return `length` bytes from `start`."""
-        return self._data[start : start + length]

@@ -36,3 +36,16 @@ class PathSource:
         with self._path.open("rb") as file:
             file.seek(start)
             return file.read(length)
+
+
+class HeldBytes:
+    """Bytes in memory, for example a range of a file that was read at once."""
+
+    def __init__(self, name: str, data: bytes) -> None:
+        self.name = name
+        self.size = len(data)
+        self._data = data
+
+    def read(self, start: int, length: int) -> bytes:
+        """Return `length` bytes from `start`, fewer only at the end."""
+        return self._data[start : start + length]

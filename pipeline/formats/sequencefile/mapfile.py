@@ -4,10 +4,14 @@ A MapFile is two files: `data`, records in key order, and `index`, some keys wit
 SequenceFiles. Keys compare as bytes, which is how Hadoop compares Text and BytesWritable. With block
 compression Hadoop indexes every 128th key, wherever it lies in its block; we index the first key of every
 block, so that a look-up inflates one block. Hadoop reads our files, and we read files of Hadoop.
+
+The metadata of our indexes hold the header of the data, which Hadoop ignores: with it a look-up reads nothing
+of the data but the block of its key. An index of Hadoop or of an older version costs one read more.
 """
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from bisect import bisect_left, bisect_right
 from itertools import groupby, islice
 from operator import le, lt
@@ -15,13 +19,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.sequencefile.block_body import MAX_BLOCK_BYTES, Block
-from crawlctl.pipeline.formats.sequencefile.header import read_header
+from crawlctl.pipeline.formats.sequencefile.header import encode_checked_header, read_header
 from crawlctl.pipeline.formats.sequencefile.sequencefile import (
     BLOCK_BYTES,
     SequenceFileReader,
     SequenceFileWriter,
 )
 from crawlctl.pipeline.formats.sequencefile.writables import BYTES, LONG, TEXT, pack_long, unpack_long
+from crawlctl.pipeline.formats.source import HeldBytes
 from crawlctl.pipeline.formats.window import READ_AHEAD, Window
 
 if TYPE_CHECKING:
@@ -36,6 +41,7 @@ if TYPE_CHECKING:
 
 INDEX_INTERVAL = 128  # Hadoop's io.map.index.interval
 MAX_INDEX_BYTES = 256 << 20
+DATA_HEADER = "crawlctl.data.header"  # the name of the header of the data in the metadata of an index
 HEADER_BYTES = 4096  # read at first of the data; nearly all headers are shorter
 
 # How many keys must be looked up in a block of about a thousand rows, so that unpacking it takes less time.
@@ -75,7 +81,8 @@ class MapFileWriter:
             max_block_bytes=max_block_bytes,
             on_block=self._index_block,
         )
-        self._index = SequenceFileWriter(index, key_class=key_class, value_class=LONG)
+        held = {DATA_HEADER: b64encode(encode_checked_header(self._data.header)).decode()}
+        self._index = SequenceFileWriter(index, key_class=key_class, value_class=LONG, metadata=held)
         self._last: bytes | None = None
 
     @property
@@ -189,11 +196,14 @@ class MapFileReader:
         self._walked: Block | None = None  # the last block of `key_from`
         self._opened: SequenceFileReader | None = None
         self._held_index: tuple[list[bytes], list[int]] | None = None
+        self._held_header: Header | None = None
 
     @property
     def header(self) -> Header:
         """The header of the data."""
-        return self._reader.header
+        if self._held_header is None:
+            self._held_header = read_header(Window(self._data, HEADER_BYTES))
+        return self._held_header
 
     def get(self, key: bytes) -> bytes | None:
         """Return the value of a key, None without one; if Hadoop wrote the key twice, one of its values."""
@@ -311,7 +321,7 @@ class MapFileReader:
         if self._opened is None:
             self._opened = SequenceFileReader(
                 self._data,
-                header=read_header(Window(self._data, HEADER_BYTES)),
+                header=self.header,
                 max_block_bytes=self._max_block_bytes,
                 read_ahead=self._read_ahead,
             )
@@ -326,6 +336,8 @@ class MapFileReader:
 
     def _read_index(self) -> tuple[list[bytes], list[int]]:
         reader = SequenceFileReader(self._index_source, max_block_bytes=self._max_block_bytes)
+        if self._held_header is None:
+            self._held_header = _header_in(reader)
         if (reader.header.key_class, reader.header.value_class) != (self.header.key_class, LONG):
             raise CorruptFile(self._index_source.name, 0, f"not an index of {self.header.key_class} keys")
         keys: list[bytes] = []
@@ -363,3 +375,15 @@ class MapFileReader:
         yield from read(offsets[first], offsets[after])
         for entry in range(after, len(offsets) - 1):
             yield from read(offsets[entry], offsets[entry + 1])
+
+
+def _header_in(index: SequenceFileReader) -> Header | None:
+    """Return the header of the data that an index holds, None if it holds none."""
+    held = index.header.metadata.get(DATA_HEADER)
+    if held is None:
+        return None
+    try:
+        data = b64decode(held, validate=True)
+    except ValueError as err:
+        raise CorruptFile(index.name, 0, f"not the header of data ({err})") from err
+    return read_header(Window(HeldBytes(index.name, data), len(data)))

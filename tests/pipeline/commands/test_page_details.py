@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crawlctl.pipeline.store.local.store import LocalSource
 from crawlctl.tests.pipeline.commands.live_site import SETTINGS, LiveCrawl
 from crawlctl.tests.pipeline.fetch.site import serving
 
@@ -82,6 +83,26 @@ def test_a_date_is_shown_with_its_kind_and_origin(live: LiveCrawl) -> None:
         "published": {"date": MAY, "origin": "json-ld"},
     }
     assert {name: story["details"][name] for name in stated} == stated
+
+
+@pytest.mark.parametrize(
+    ("form", "file"),
+    [(form, ".warc.gz") for form in ("--markdown", "--raw", "--headers")] + [("--json", "/docs/data")],
+)
+def test_a_page_is_shown_in_each_form_by_one_ranged_read(
+    live: LiveCrawl, monkeypatch: pytest.MonkeyPatch, form: str, file: str
+) -> None:
+    asked: list[str] = []
+    read = LocalSource.read
+
+    def counted(source: LocalSource, start: int, length: int) -> bytes:
+        asked.append(source.name)
+        return read(source, start, length)
+
+    monkeypatch.setattr(LocalSource, "read", counted)
+    assert "page of pears" in live("show", form, live.site.url("/plain")) or form == "--headers"
+    (own,) = [name for name in asked if name.endswith((".warc.gz", "/docs/data"))]
+    assert own.endswith(file)
 
 
 def test_the_latest_pages_are_those_with_the_latest_dates_shown(live: LiveCrawl) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+from base64 import b64encode
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.arrays.byte_strings import strings_of
 from crawlctl.pipeline.errors import CorruptFile
-from crawlctl.pipeline.formats.sequencefile.mapfile import MapFileReader, MapFileWriter
+from crawlctl.pipeline.formats.sequencefile.mapfile import DATA_HEADER, MapFileReader, MapFileWriter
 from crawlctl.pipeline.formats.sequencefile.sequencefile import SequenceFileReader, SequenceFileWriter
 from crawlctl.pipeline.formats.sequencefile.writables import LONG, TEXT, pack_long, unpack_long
 from crawlctl.tests.bytes_source import BytesSource
@@ -200,13 +201,38 @@ def test_a_get_costs_one_ranged_read_once_the_index_is_known(compression: Compre
     reader = MapFileReader(source, index_source)
     assert reader.get(records[1000][0]) == records[1000][1]
     assert len(index_source.asked) == 1
-    assert len(source.asked) == 2  # the header, then the block
+    assert len(source.asked) == 1
     source.asked.clear()
     for number in (1999, 0, 700, 400):
         assert reader.get(records[number][0]) == records[number][1]
     assert len(source.asked) == 4
     assert max(length for _, length in source.asked) < len(data) / 4
     assert len(index_source.asked) == 1
+
+
+def test_an_index_without_the_header_of_the_data_costs_one_read_more() -> None:
+    records = numbered(100)
+    data, index = write(records)
+    older = io.BytesIO()
+    with SequenceFileWriter(older, value_class=LONG) as writer:
+        for key, value in SequenceFileReader(BytesSource(index)):
+            writer.append(key, value)
+    source = CountingSource(data)
+    reader = MapFileReader(source, BytesSource(older.getvalue()))
+    assert [reader.get(key) for key, _ in records] == [value for _, value in records]
+    assert len(source.asked) == 1 + len(blocks_of(data))
+    assert source.asked[0][0] == 0
+
+
+@pytest.mark.parametrize("held", ["", "!", "AAAA", b64encode(b"SEQ").decode()])
+def test_a_header_of_the_data_that_is_none_is_damage_of_the_index(held: str) -> None:
+    data, index = write(numbered(9))
+    damaged = io.BytesIO()
+    with SequenceFileWriter(damaged, value_class=LONG, metadata={DATA_HEADER: held}) as writer:
+        for key, value in SequenceFileReader(BytesSource(index)):
+            writer.append(key, value)
+    with pytest.raises(CorruptFile, match="index: damaged"):
+        MapFileReader(BytesSource(data), BytesSource(damaged.getvalue(), "index")).get(b"1")
 
 
 def test_a_neighbour_of_the_last_key_costs_no_read() -> None:
@@ -226,7 +252,7 @@ def test_a_block_is_read_once_for_all_keys_that_are_looked_up_in_it() -> None:
     source = CountingSource(data)
     reader = MapFileReader(source, BytesSource(index))
     assert reader.get_all([key for key, _ in records[::7]]) == dict(records[::7])
-    assert len(source.asked) == 1 + len(blocks_of(data))  # the header, then each block
+    assert len(source.asked) == len(blocks_of(data))
 
 
 def test_a_short_range_reads_only_its_part() -> None:
