@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 VISITED = 1_700_000_000  # 2023-11-14
-PAYLOAD = "\"'><script>alert(1)</script><img src=x onerror=alert(2)>{{ 7*7 }}"
+PAYLOAD = "\"'><script>alert(1)</script><img src=x onerror=alert(2)>{{ 7777*7777 }}"
 ESCAPED = "&lt;script&gt;alert(1)&lt;/script&gt;"
 HOSTILE = "http://evil.example/%3Cscript%3Ealert(3)%3C/script%3E?x='onmouseover=alert(4)"
 LOOP = "https://docs.example/guide/loop.html"
