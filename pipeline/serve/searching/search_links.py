@@ -32,6 +32,7 @@ class SearchLinks:
         self._wanted = wanted
         self._base = base
         self.is_short = is_short(wanted.text)
+        self._others = wanted.path("", q="", page=1).removeprefix("?q=")
 
     def to(
         self,
@@ -54,13 +55,18 @@ class SearchLinks:
         said = f' aria-label="{escape(blanked(spoken))}"' if spoken else ""
         look = f' class="{kind}"' if kind else ""
         if self.is_short:
-            changes = {"page": 1, **({"q": query} if query else {name: value})}
-            if name == "q":
-                changes["exact"] = 0  # the visitor wanted the other query as typed
-            target = escape(self._base + self._wanted.path(path, **changes))
+            target = escape(self._base + self._target(path, name, value, query))
             place = f' rel="{rel}"' if rel else ""
             # both are escaped
             return Markup(f'<a href="{target}"{place}{look}{said}>{shown}</a>')  # noqa: S704
         action = "" if path == RESULTS else f' formaction="{escape(self._base + path)}"'
         chosen = f' name="{name}" value="{escape(value)}"'
         return Markup(f'<button form="{FORM}"{action}{chosen}{look}{said}>{shown}</button>')  # noqa: S704
+
+    def _target(self, path: str, name: str, value: str | int, query: str) -> str:
+        if query:  # as nearly all links, so without the work of the others
+            return f"{path}?q={readable(query)}{self._others}"
+        changes = {"page": 1, name: value}
+        if name == "q":
+            changes["exact"] = 0  # the visitor wanted the other query as typed
+        return self._wanted.path(path, **changes)
