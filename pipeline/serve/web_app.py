@@ -53,6 +53,17 @@ _EMBEDDED = {"embed.js": "text/javascript; charset=utf-8"}  # files that web pag
 SWITCH_SECONDS = 0.0005
 _STATIC_SECONDS = 3600  # how long browsers may keep static files
 _NOT_UNDERSTOOD = "This query was not understood"
+# What people read instead of the name of a status; programs get the name.
+_HEADINGS: dict[int, str] = {
+    HTTPStatus.BAD_REQUEST: "This cannot be answered",
+    HTTPStatus.NOT_FOUND: "Not found",
+    HTTPStatus.METHOD_NOT_ALLOWED: "This cannot be answered",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "This is too long",
+    HTTPStatus.REQUEST_URI_TOO_LONG: "This is too long",
+    HTTPStatus.MISDIRECTED_REQUEST: "This server has another name",
+    HTTPStatus.TOO_MANY_REQUESTS: "Too many requests",
+    HTTPStatus.SERVICE_UNAVAILABLE: "Please try again in a moment",
+}
 _ROBOTS = "User-agent: *\nDisallow: /\n"  # other search engines should not index our results
 
 
@@ -199,7 +210,7 @@ def refusal(request: Request, problem: Problem) -> Response:
     page = rendered(
         "problem.html",
         problem=problem,
-        heading=_NOT_UNDERSTOOD if problem.caret else problem.title,
+        heading=_NOT_UNDERSTOOD if problem.caret else _HEADINGS.get(problem.status, problem.title),
         query=parameters.get("q", "")[:MAX_CHARACTERS],
         sort="score",
         safe=SAFE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -81,6 +82,22 @@ def test_see_why(visit: Visit) -> None:
     assert "score: the sum of" in visitor.texts(".tree")[0]
     visitor.page.get_by_role("link", name="Back to the results").click()
     visitor.page.wait_for_url("**/search?q=generator")
+
+
+def test_a_long_query_is_changed_by_buttons_as_a_short_one_is_by_links(visit: Visit) -> None:
+    query = f"{UNSPOKEN} OR " + " OR ".join(["слово"] * 25)
+    visitor = visit("/search?" + urlencode({"q": query}), viewport={"width": 1100, "height": 800})
+    visitor.page.get_by_role("button", name="more on this site").click()
+    visitor.page.wait_for_url("**site%3Amany.example")
+    assert visitor.box.input_value() == f"({query}) site:many.example"
+    visitor.page.get_by_role("button", name="Next ›").click()
+    assert visitor.texts(".paging span") == ["Page 2"]
+    visitor.page.get_by_role("button", name="Why result 11 was found").click()
+    assert "score: the sum of" in visitor.texts(".tree")[0]
+    visitor.page.go_back()
+    visitor.page.get_by_role("button", name="Remove the filter site:many.example").first.click()
+    visitor.page.wait_for_url(lambda address: "site" not in address)
+    assert visitor.box.input_value() == f"({query})"
 
 
 def test_change_the_order(visit: Visit) -> None:

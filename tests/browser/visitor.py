@@ -57,7 +57,7 @@ class Visitor:
     @property
     def box(self) -> Locator:
         """The search box."""
-        return self.page.locator("input[name=q]")
+        return self.page.locator("#q")
 
     def search(self, text: str) -> None:
         """Type a query, and press Enter."""

@@ -415,3 +415,20 @@ def test_any_query_is_answered_or_refused(client: TestClient, query: str, page: 
     for path in ("/search", "/why", "/api/search"):
         parameters = {"q": query, "page": page, "n": page, "offset": page, "sort": sort}
         assert client.get(path, params=parameters).status_code in (200, 303, 400)
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "heading", "why"),
+    [
+        ("/search?q=" + "x" * 501, 400, "This cannot be answered", "The query has 501 characters"),
+        ("/search?q=%28%22", 400, "This query was not understood", "Expected a word"),
+        ("/nowhere", 404, "Not found", "There is no such page here."),
+        ("/search?q=" + "x" * 9000, 414, "This is too long", ""),
+    ],
+)
+def test_people_read_why_they_get_no_answer_without_the_name_of_a_status(
+    client: TestClient, path: str, status: int, heading: str, why: str
+) -> None:
+    page = html(client, path, status)
+    assert text(page, "h1") == heading
+    assert text(page, ".lead").startswith(why)
