@@ -87,7 +87,8 @@ def read_by_rules(html: str, rules: SiteRules, max_title: int) -> SiteReading:
     title = ""
     if rules.title:
         matches = select(tree, rules.title)[:1]
-        title = cleaned(matches[0].text(), max_title) if matches else ""
+        # Documentation generators put ¶, a link to the heading itself, behind each heading.
+        title = cleaned(matches[0].text(), max_title).rstrip(" ¶") if matches else ""
         unmatched += [] if title else ["title"]
     fields: list[tuple[str, FieldValue]] = []
     for name, rule in rules.fields.items():

@@ -87,6 +87,11 @@ def test_title_and_fields() -> None:
     assert found.details.unmatched == ("fields.day",)
 
 
+def test_a_title_is_without_the_mark_that_links_to_its_heading() -> None:
+    heading = "<h1>Page<a class=headerlink href='#page'>¶</a></h1>"
+    assert page(HTML.replace("<h1>Page</h1>", heading), title="h1").title == "Page"
+
+
 def test_a_field_of_the_rules_replaces_what_the_page_states() -> None:
     html = "<meta name=author content=Ann><i>Bo</i>"
     assert page(html, fields={"by": {"css": "i"}}).details.fields == (("author", "Ann"), ("by", "Bo"))
