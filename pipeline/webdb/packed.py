@@ -55,6 +55,7 @@ _HEAD_OF_32_BITS, _HEAD_OF_FLOAT = 0xCE, 0xCB
 _FIELDS_WITH_NAMED = WebEntry.__struct_fields__.index("named") + 1
 _EMPTY_STRING = encode("")[-1]
 _BYTES_OF_A_DATE = 5  # its head and 32 bits
+_NAMELESS = encode("") + 2 * encode(0)  # how nearly all entries end: no named page, and no dates
 
 # The signature is at the same bytes in nearly all live entries, because the numbers before it have the usual
 # lengths: an entry with such numbers shows which bytes these are.
@@ -238,6 +239,8 @@ def _is_nameless(value: bytes) -> bool:
     # Older entries lack dates, still older ones `named` too. No URL has the byte of an empty string or of the
     # head of an integer.
     dates, end = value[_FIELD_COUNT] - _FIELDS_WITH_NAMED, len(value)
+    if dates == 2 and value.endswith(_NAMELESS) and value[-5] != _HEAD_OF_32_BITS != value[-6]:
+        return True  # these bytes are not within a date
     while dates > 0:
         if value[end - _BYTES_OF_A_DATE] == _HEAD_OF_32_BITS:
             end -= _BYTES_OF_A_DATE
