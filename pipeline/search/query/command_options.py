@@ -10,10 +10,11 @@ from __future__ import annotations
 
 # Commands that are often pasted with options of several letters. Left out are commands that are ordinary
 # words too (cat, find, make, sort) and languages: `cat -dog` and `java -cup` exclude a word.
-COMMANDS = frozenset(
-    "apt-get awk chmod chown clang clang++ cp curl df docker du egrep g++ gcc git grep gunzip gzip ln ls "
-    "mkdir mv npm ps rm rsync scp sed ssh tar unzip wget xargs".split()
-)
+_NAMES = """
+    apt-get awk chmod chown clang clang++ cp curl df docker du egrep g++ gcc git grep gunzip gzip ln ls
+    mkdir mv npm ps rm rsync scp sed ssh tar unzip wget xargs
+"""
+COMMANDS = frozenset(_NAMES.split())
 _MOST_LETTERS = 4  # the longest common one is `tar -xzvf`
 
 

@@ -2,8 +2,9 @@
 
 Keywords are AND, OR and NOT in capitals; `&&` and `||` are other spellings. A sign (- or +) counts only right
 before something that can be searched for, so that `e-mail`, `c++`, `a -> b` and `--help` have no sign. A
-field is the name of a field or filter before a colon; `std::vector`, `10:30` and `http://…` are words. A quote
-right behind a digit, with a space after it, is a sign for inches. A star that stands alone means all pages.
+field is the name of a field or filter before a colon; `std::vector`, `10:30` and `http://…` are words. A
+quote right behind a digit, with a space after it, is a sign for inches. A star that stands alone means all
+pages.
 
 Whether a person meant the keywords and signs is decided for the query as a whole, in meant.py.
 """

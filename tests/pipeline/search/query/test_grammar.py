@@ -216,7 +216,11 @@ def test_only_bare_words_are_plain(text: str, is_plain: bool) -> None:
         ("a URL:", And((A, Word("url"))), "url: has nothing behind it"),
         ("a (b Title:)", And((A, B, Word("title"))), "title: has nothing behind it"),
         ("head -n 3 a", And((Word("head"), Word("-n"), Word("3"), A)), "-n is read as the word n"),
-        ("python -m venv", And((Word("python"), Word("-m"), Word("venv"))), "to exclude the word write NOT m"),
+        (
+            "python -m venv",
+            And((Word("python"), Word("-m"), Word("venv"))),
+            "to exclude the word write NOT m",
+        ),
         ("array -1", And((Word("array"), Word("-1"))), "-1 is read as the word 1"),
         ("ls -la", And((Word("ls"), Word("-la"))), "-la is read as the word la"),
         ("(tar -xzf a)", And((Word("tar"), Word("-xzf"), A)), "-xzf is read as the word xzf"),
