@@ -302,7 +302,7 @@ def test_a_copy_that_is_no_page_is_shown_as_text(client: TestClient) -> None:
         (NO_COPY, 404, "asks that no copies of it are shown"),
         (NO_COPY_HEADER, 404, "asks that no copies of it are shown"),
         ("https://docs.example/unknown", 404, "is not in the index"),
-        ("javascript:alert(1)", 400, "javascript"),
+        ("javascript:alert(1)", 404, "javascript"),
         ("", 400, "add ?url="),
     ],
 )
