@@ -307,8 +307,17 @@ class _Planner:
         return BestOf((typed, *found), concept.text) if found else typed
 
     def _known(self, concept: Concept) -> list[Words]:
-        """Return the synonyms that a page may have."""
-        return [words for words in concept.synonyms if all(self._entries[word].postings for word in words)]
+        """Return the synonyms that a page may have.
+
+        A word that is on more pages than the name of a site, such as `http` and httpd.apache.org, is no short
+        form of the name.
+        """
+        least = self._entries[concept.words[0]].postings + 1 if concept.in_urls else 1
+        return [
+            words
+            for words in concept.synonyms
+            if all(self._entries[word].postings >= least for word in words)
+        ]
 
     def _synonym(self, words: Words, mask: int, weight: int) -> Step:
         """Return a step for the words of a synonym, which weigh a little less than the word as typed."""

@@ -86,6 +86,16 @@ def test_the_page_of_a_site_called_by_a_short_name_comes_first(index: Searcher) 
     assert "postgres = url:postgresql" in [part.label for part in explanation.parts]
 
 
+def test_a_word_that_more_pages_have_than_the_name_is_no_short_form_of_it() -> None:
+    index = index_of(
+        Page("http://httpd.example/a", text="tree"),
+        *(Page(f"http://b.example/{number}", text="http tree") for number in range(2)),
+    )
+    assert index.sites_named("http") == ("httpd",)
+    found = find(index, parse("http tree"), SearchOptions(strict=True))
+    assert (found.total, found.notices) == (2, ())
+
+
 @pytest.mark.parametrize(
     "query", ['"postgres" create index', "postgres AND create", "postgres", "-postgres drop"]
 )
