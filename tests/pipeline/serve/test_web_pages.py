@@ -192,6 +192,12 @@ def test_the_latest_pages_of_a_query_are_a_feed(client: TestClient) -> None:
     assert client.get("/rss").status_code == 400
 
 
+def test_a_feed_says_how_its_query_was_read(client: TestClient) -> None:
+    channel = ElementTree.fromstring(client.get("/rss", params={"q": "loop -m"}).content).find("channel")
+    assert channel is not None
+    assert "-m is read as the word m" in str(channel.findtext("description"))
+
+
 def test_a_page_after_the_last_leads_back_to_the_first(client: TestClient) -> None:
     page = html(client, f"/search?q={UNSPOKEN}&page=4")
     assert f"No results are left on page 4; {NUMBERED} pages match." in text(page, ".lead")
