@@ -312,7 +312,8 @@ class _Planner:
         A word that is on more pages than the name of a site, such as `http` and httpd.apache.org, is no short
         form of the name.
         """
-        least = self._entries[concept.words[0]].postings + 1 if concept.in_urls else 1
+        typed = self._words[id(concept.leaves[0])][0][0].text
+        least = self._entries[typed].postings + 1 if concept.in_urls else 1
         return [
             words
             for words in concept.synonyms
