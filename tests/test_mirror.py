@@ -120,6 +120,7 @@ COVERED_BY = {
     "pipeline/index/merge/page_changes": "pipeline/index/merge/test_partition",
     "pipeline/index/merge/task": "jobs/test_merge_index",
     "pipeline/index/runs/run_writer": "pipeline/index/building/test_builder",
+    "pipeline/index/segment/interleaved_lists": "pipeline/search/open/test_interleaving",
     "pipeline/index/segment/postings/array_lists": "pipeline/index/segment/postings/test_bulk_lists",
     "pipeline/index/segment/postings/form_terms": "pipeline/index/words/test_counted_words",
     "pipeline/index/segment/postings/list_writer": "pipeline/index/segment/postings/test_bulk_lists",

@@ -31,6 +31,11 @@ QUALITY_BITS = 0xFF ^ NOT_FETCHED  # of a flag byte: the quality takes the upper
 
 _SHORT_TEXT = 20  # words; with fewer, a page is a stub
 _MAX_DEPTH = 6  # folders; deeper pages are often copies, calendars and filters
+# Pages that mostly lead to others (lists of contents, of modules) answer little. A page with a link for every
+# two words of its text loses a tenth, others in proportion.
+_MANY_LINKS = 0.5  # for each word
+_LINKS_TAKE = 0.1
+_SOME_LINKS = 0.1  # the least share of many links that takes something
 
 # What a page has left of BEST, by the form of its URL: the least of all forms that fit. Chosen on the first
 # half of bench/docweb_queries.tsv and on other queries of its kinds, except for tags, archives and depth.
@@ -70,16 +75,17 @@ class Loss(NamedTuple):
     name: str
 
 
-def quality_of(url: str, lengths: Lengths, signs: int = 0) -> int:
-    """Return the quality of a page, 1 to 127, from its URL, the words in its fields and its signs."""
-    return max(1, round(BEST * prod([loss.left for loss in losses_of(url, lengths, signs)])))
+def quality_of(url: str, lengths: Lengths, signs: int = 0, links: int = 0) -> int:
+    """Return the quality of a page, 1 to 127, from its URL, the words in its fields, its signs and links."""
+    return max(1, round(BEST * prod([loss.left for loss in losses_of(url, lengths, signs, links)])))
 
 
-def losses_of(url: str, lengths: Lengths, signs: int = 0) -> list[Loss]:
+def losses_of(url: str, lengths: Lengths, signs: int = 0, links: int = 0) -> list[Loss]:
     """Return what speaks against a page; its quality is BEST times all that is left."""
     path = url.partition("://")[2].partition("?")[0].lower()
     found = [min([Loss(left, name) for left, name, form in _FORMS if form.search(path)], default=None)]
     found.append(_worst_sign(signs))
+    found.append(_of_links(links, lengths.body))
     if not lengths.title:
         found.append(Loss(0.9, "no title"))
     if lengths.body < _SHORT_TEXT:
@@ -87,6 +93,12 @@ def losses_of(url: str, lengths: Lengths, signs: int = 0) -> list[Loss]:
     if path.count("/") > _MAX_DEPTH or "?" in url:
         found.append(Loss(0.95, "many folders, or parameters, in the URL"))
     return [loss for loss in found if loss is not None]
+
+
+def _of_links(links: int, words: int) -> Loss | None:
+    """Return what the links of a page take, by their number for each word of its text."""
+    share = min(1.0, links / (_MANY_LINKS * max(words, _SHORT_TEXT)))
+    return Loss(1 - _LINKS_TAKE * share, "many links for its text") if share >= _SOME_LINKS else None
 
 
 def _worst_sign(signs: int) -> Loss | None:

@@ -30,6 +30,7 @@ _OF_THE_CRAWL = (
     kinds.GROUPS,
     kinds.HISTORY,
     kinds.HOSTS,
+    kinds.INTERLEAVED,
     kinds.PURGED,
     kinds.RULES,
     kinds.SETTINGS,

@@ -15,7 +15,7 @@ from crawlctl.pipeline.captures.capture_lookup import captures_of
 from crawlctl.pipeline.captures.capture_record import has_answer
 from crawlctl.pipeline.crawl.listings.archive_search import ArchiveSearch
 from crawlctl.pipeline.crawl.listings.page_captures import PageArchive
-from crawlctl.pipeline.errors import NothingMatched
+from crawlctl.pipeline.errors import NothingMatched, UrlError
 from crawlctl.pipeline.http.exchange import parse_headers
 from crawlctl.pipeline.index.lookup import find_document, similar_to
 from crawlctl.pipeline.text.html.directives import robots_rules
@@ -112,10 +112,13 @@ class StoredPages:
 
     def _live(self, url: str) -> str:
         """Return the canonical form of the URL of a page that searches find."""
-        url = canonical(url, self._strip)
-        if not self._is_live(url):
-            raise NothingMatched(f"{url} is not in the index")
-        return url
+        try:
+            found = canonical(url, self._strip)
+        except UrlError as error:  # no page can have this address
+            raise NothingMatched(str(error)) from error
+        if not self._is_live(found):
+            raise NothingMatched(f"{found} is not in the index")
+        return found
 
     def _is_live(self, url: str) -> bool:
         entry = lookup(self._store, self.snapshot, url)

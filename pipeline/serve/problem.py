@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from http import HTTPStatus
 
-from crawlctl.pipeline.errors import CrawlctlError, NothingMatched, QueryError, UrlError
+from crawlctl.pipeline.errors import CrawlctlError, NothingMatched, QueryError
 from crawlctl.pipeline.serve.fault_log import FAULTS
 
 
@@ -47,8 +47,6 @@ def problem_of(error: CrawlctlError) -> Problem:
     if isinstance(error, QueryError):
         reason, _, caret = str(error).partition("\n")
         return Problem(HTTPStatus.BAD_REQUEST, reason, caret=caret)
-    if isinstance(error, UrlError):
-        return Problem(HTTPStatus.BAD_REQUEST, str(error))
     if isinstance(error, NothingMatched):
         return Problem(HTTPStatus.NOT_FOUND, str(error))
     FAULTS.tell(error)

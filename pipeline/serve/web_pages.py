@@ -161,7 +161,8 @@ class WebPages:
         def answered() -> str:
             found = self._crawl.index.ask(lambda searcher: search(searcher, wanted))
             whole = [one for one in found.results if not one.is_partial]
-            return self._rendered("rss.xml", wanted, results=whole, origin=_origin(request))
+            origin, notices = _origin(request), found.notices
+            return self._rendered("rss.xml", wanted, results=whole, notices=notices, origin=origin)
 
         feed = await self._crawl.searching.run(answered)
         return Response(feed, media_type="application/rss+xml")

@@ -26,6 +26,7 @@ DICTIONARY = "dictionary"  # term → term infos in all segments
 GROUPS = "groups"  # duplicate groups
 RULES = "rules"  # synonyms, pins, blocks and boosts, and the documents they are about (search/rules)
 COMPOUND = "compound"  # copies of the bytes that every query reads, in one file (compound_file.py)
+INTERLEAVED = "interleaved"  # copies of posting lists, in which a word is one place (interleaved_lists.py)
 
 # Of a ranking.
 GRAPH = "graph"  # the nodes and links of the graph, and the states of an iteration

@@ -231,6 +231,8 @@ def _change(
             "forget such pages again before the next run",
             err=True,
         )
+    for sentence in changed.unmatched:
+        say(sentence, err=True)
     if as_json:
         values = {
             one.key: {"value": plain_value(one.value), "was": plain_value(one.was)} for one in changed.changes

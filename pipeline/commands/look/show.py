@@ -94,6 +94,7 @@ def command(
     _refuse_odd_options(forms, captures=captures, at=at, as_json=as_json)
     from crawlctl.pipeline.crawl.listings.archive_search import ArchiveSearch
     from crawlctl.pipeline.crawl.listings.page_captures import PageArchive
+    from crawlctl.pipeline.crawl.listings.stored_page import refuse_forgotten
     from crawlctl.pipeline.crawl.reports.url_explanation import explain_url
     from crawlctl.pipeline.state.snapshots import load_current
     from crawlctl.pipeline.urls.canonical import canonical
@@ -103,6 +104,7 @@ def command(
     explanation = explain_url(
         store, snapshot, config, canonical(url, config.urls.strip_parameters), time.time()
     )
+    refuse_forgotten(explanation)
     search = ArchiveSearch(store, snapshot, reading_sign("archives"))
     wants_newest_text = not (captures or at or any(forms.values()))
     if wants_newest_text and _show_stored(store, snapshot, explanation, search, as_json=as_json):

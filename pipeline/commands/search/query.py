@@ -54,7 +54,7 @@ def _refused(argument: str, ctx: click.Context, known: list[str]) -> NoReturn:
     meant = _meant(word, known)
     raise click.UsageError(
         f"no option {argument}; {f'did you mean {meant}? To' if meant else 'to'} exclude the word {word} "
-        f"write `NOT {word}` or `-- {argument}`",
+        f"write `NOT {word}`, to search for it `{word}`",
         ctx,
     )
 

@@ -25,6 +25,7 @@ from crawlctl.pipeline.state.kinds import (
     GROUPS,
     HISTORY,
     HOSTS,
+    INTERLEAVED,
     PAGES,
     PRIORS,
     PURGED,
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
 
 MADE_ANEW = frozenset(
-    {BLOCKS, CAPTURES, COMPOUND, DELETED, DICTIONARY, GRAPH, GROUPS, HOSTS, PRIORS, RANKS, SEGMENTS, WEBDB}
-    | {RULES}
+    {BLOCKS, CAPTURES, COMPOUND, DELETED, DICTIONARY, GRAPH, GROUPS, HOSTS, INTERLEAVED, PRIORS, RANKS}
+    | {RULES, SEGMENTS, WEBDB}
     | set(RUN_KINDS)
 )
 _WHOLE = frozenset({HISTORY, PAGES, PURGED, SETTINGS})

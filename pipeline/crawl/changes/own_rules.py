@@ -39,7 +39,7 @@ from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.terminal.counted import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from crawlctl.pipeline.config.settings import Config
     from crawlctl.pipeline.crawl.changes.revision import Revised
@@ -75,6 +75,7 @@ class ChangedSettings:
     due: int = 0
     was_damaged: bool = False  # whether the old settings could not be read
     undo: int = 0  # the number of the snapshot before the change
+    unmatched: tuple[str, ...] = ()  # sentences about search rules that match no page
 
     def line(self) -> str:
         """Return all changes in one line, for the user."""
@@ -138,8 +139,26 @@ def change_settings(
     crawl.work = replace(crawl.work, config=after)
     was_damaged = stored is None and settings_entry(parent) is not None
     return ChangedSettings(
-        found, crawl.snapshot.number, is_committed, revised.left, revised.due, was_damaged, parent.number
+        found,
+        crawl.snapshot.number,
+        is_committed,
+        revised.left,
+        revised.due,
+        was_damaged,
+        parent.number,
+        _unmatched(crawl, found),
     )
+
+
+def _unmatched(crawl: LeasedCrawl, changes: Iterable[Change]) -> tuple[str, ...]:
+    """Return sentences about search rules that match no page, if these rules have changed."""
+    from crawlctl.pipeline.search.rules.rules_file import SECTION
+    from crawlctl.pipeline.search.rules.unmatched_rules import unmatched_rules
+
+    if not any(change.key.startswith(SECTION) for change in changes):
+        return ()
+
+    return tuple(unmatched_rules(crawl.store, crawl.snapshot))
 
 
 def _links_left_out(crawl: LeasedCrawl, before: Config, after: Config) -> tuple[FileEntry, ...]:

@@ -16,6 +16,7 @@ from crawlctl.pipeline.state.kinds import (
     DICTIONARY,
     GROUPS,
     HISTORY,
+    INTERLEAVED,
     PRIORS,
     SEGMENTS,
     WEBDB,
@@ -34,6 +35,7 @@ _OF_THE_INDEX = {
     DELETED: "tombstones",
     DICTIONARY: "dictionary",
     GROUPS: "groups",
+    INTERLEAVED: "interleaved",
     PRIORS: "priors",
 }
 

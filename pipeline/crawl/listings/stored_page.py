@@ -9,6 +9,7 @@ from crawlctl.pipeline.captures.capture_lookup import captures_of
 from crawlctl.pipeline.captures.capture_record import has_answer
 from crawlctl.pipeline.errors import NothingMatched
 from crawlctl.pipeline.index.lookup import find_document
+from crawlctl.pipeline.scope.scope import is_forgotten
 from crawlctl.pipeline.webdb.records import Status
 
 if TYPE_CHECKING:
@@ -27,6 +28,15 @@ def stored_document(store: Store, snapshot: Snapshot, explanation: UrlExplanatio
     files = [file for file in snapshot.files if file.partition == explanation.partition]
     is_live = explanation.entry is not None and explanation.entry.live
     return find_document(store, files, explanation.url) if is_live else None
+
+
+def refuse_forgotten(explanation: UrlExplanation) -> None:
+    """Raise an error if the user has forgotten the page: its archived answers are kept only until gc."""
+    if explanation.exclusion is not None and is_forgotten(explanation.exclusion):
+        raise NothingMatched(
+            f"{explanation.url} is forgotten ({explanation.exclusion}), so nothing of it is shown; "
+            "`crawlctl gc` deletes what the archive still has"
+        )
 
 
 def not_stored(explanation: UrlExplanation, search: ArchiveSearch) -> NothingMatched:

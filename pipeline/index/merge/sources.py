@@ -290,7 +290,7 @@ def _columns_of(heads: Iterable[DocHead]) -> dict[str, NDArray[np.unsignedintege
             *astuple(head.lengths),
             pack_language(head.language),
             len(head.url),
-            flags_of(quality_of(head.url, head.lengths, head.signs)),
+            flags_of(quality_of(head.url, head.lengths, head.signs, head.links)),
             min(max(head.explicit, 0), CLEARLY_EXPLICIT),
         )
         for head in heads

@@ -110,6 +110,7 @@ class DocHead(msgspec.Struct, frozen=True, array_like=True, gc=False):
     signature: bytes = b""  # not in runs of earlier versions
     explicit: int = 0  # of the details; also not in runs of earlier versions
     signs: int = 0  # of the details; also not in runs of earlier versions
+    links: int = 0  # of the details; also not in runs of earlier versions
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -153,6 +154,7 @@ def head_of(record: DocRecord, sketch: bytes) -> DocHead:
         record.signature,
         record.details.explicit,
         record.details.signs,
+        record.details.links,
     )
 
 

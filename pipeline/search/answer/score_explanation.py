@@ -109,8 +109,9 @@ class Explainer:
         """Explain a quality, and name what speaks against the page unless it has the best."""
         weight = self._plan.proximity.quality_weight if self._plan.proximity is not None else 1
         share = score // weight
-        losses = losses_of(record.url, record.lengths, record.details.signs) if share < 2 * BEST else []
-        names = ": " + ", ".join([loss.name for loss in losses]) if losses else ""
+        details = record.details
+        losses = losses_of(record.url, record.lengths, details.signs, details.links)
+        names = ": " + ", ".join([loss.name for loss in losses]) if losses and share < 2 * BEST else ""
         reason = f"weight {weight / self._plan.scale:.2f} × {share}/{MAX_IMPACT}{names}"
         return Explanation("quality", self._plan.as_float(score), reason)
 

@@ -13,6 +13,7 @@ from crawlctl.pipeline.index.segment.priors import read_priors
 from crawlctl.pipeline.index.segment.segment_files import COLUMNS
 from crawlctl.pipeline.index.segment.tombstones import read_tombstones
 from crawlctl.pipeline.search.evaluate.list_reads import ListReader
+from crawlctl.pipeline.state.kinds import INTERLEAVED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -45,7 +46,8 @@ class IndexReader:
         self.store = store
         self.segments = segments
         self.parallel = parallel
-        self.lists = ListReader(store, segments, parallel)
+        interleaved = next(iter(snapshot.files_of(INTERLEAVED)), None)
+        self.lists = ListReader(store, segments, parallel, interleaved)
         self.bases = list(accumulate((segment.documents for segment in segments), initial=0))
         self.size = self.bases.pop()  # the highest document number plus 1
         self._snapshot = snapshot

@@ -1,15 +1,18 @@
 """Reads the bytes of all posting lists of a query at once.
 
-A remote read takes a round trip, so reading them one after the other would be slow.
+A remote read takes a round trip, so reading them one after the other would be slow. In a remote store the
+lists of a word in several segments may lie side by side (index/segment/interleaved_lists.py).
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from crawlctl.pipeline.errors import CorruptFile, damage_in
+from crawlctl.pipeline.errors import CorruptFile, MissingFile, damage_in
 from crawlctl.pipeline.index.segment.segment_files import POSTINGS
 from crawlctl.pipeline.search.plan.steps import ListRead
 
@@ -18,8 +21,10 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from crawlctl.pipeline.formats.source import RangedSource
+    from crawlctl.pipeline.index.segment.interleaved_lists import InterleavedLists
     from crawlctl.pipeline.index.segment.segment_files import Segment
     from crawlctl.pipeline.index.segment.term_info import TermInfo
+    from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.store.parallel_reads import ParallelReads
 
@@ -28,24 +33,47 @@ if TYPE_CHECKING:
 # Two lists with a gap of fewer bytes between them are read in one request: reading the unused bytes of the
 # gap takes less time than a second request.
 _JOINED_GAP_BYTES = 16 << 10
+INTERLEAVED_GAP_BYTES = 64 << 10  # the same in interleaved lists, where a word is one place
+_INTERLEAVED = -1  # stands for these in the place of the number of a segment
+
+
+class _Place(msgspec.Struct, frozen=True):
+    """Where a list is read: a segment, or the interleaved lists, and the offset there."""
+
+    segment: int
+    offset: int
+    read: ListRead
+
+    @property
+    def end(self) -> int:
+        """The offset behind the bytes that are needed."""
+        info = self.read.info
+        return self.offset + info.documents_bytes + (info.positions_bytes if self.read.positions else 0)
 
 
 class _ByteRange(msgspec.Struct, frozen=True):
-    """A range of bytes of the `postings` of a segment, and the lists in it."""
+    """A range of bytes of the `postings` of a segment, or of interleaved lists, and the lists in it."""
 
     segment: int
     start: int
     end: int
-    reads: list[ListRead]
+    places: list[_Place]
 
 
 class ListReader:
     """Reads the posting lists of the segments of an open index, and keeps their files open."""
 
-    def __init__(self, store: Store, segments: Sequence[Segment], parallel: ParallelReads) -> None:
+    def __init__(
+        self,
+        store: Store,
+        segments: Sequence[Segment],
+        parallel: ParallelReads,
+        interleaved: FileEntry | None = None,
+    ) -> None:
         self._store = store
         self._segments = segments
         self._parallel = parallel
+        self._entry = interleaved if parallel else None
         self._sources: dict[int, RangedSource] = {}
 
     def read(self, reads: Iterable[ListRead]) -> ListBytes:
@@ -60,21 +88,55 @@ class ListReader:
                 found[read.info] = _cut(read.info.inlined, 0, read)
             else:
                 stored.append(read)
-        if stored:
-            ranges = _byte_ranges(stored, _JOINED_GAP_BYTES if self._parallel else 0)
-            for byte_range, data in zip(ranges, self._parallel.map(self._read, ranges), strict=True):
-                for read in byte_range.reads:
-                    found[read.info] = _cut(data, read.info.offset - byte_range.start, read)
+        left = self._read_into(found, [self._place(read) for read in stored])
+        self._read_into(found, [_own_place(read) for read in left])
         return found
+
+    def _read_into(self, found: ListBytes, places: list[_Place]) -> list[ListRead]:
+        """Add lists to `found`; return those that could not be read because interleaved lists are damaged."""
+        ranges = _byte_ranges(places, is_remote=bool(self._parallel)) if places else []
+        left: list[ListRead] = []
+        for byte_range, data in zip(ranges, self._parallel.map(self._read, ranges), strict=True):
+            for place in byte_range.places:
+                if data is None:
+                    left.append(place.read)
+                else:
+                    found[place.read.info] = _cut(data, place.offset - byte_range.start, place.read)
+        return left
+
+    def _place(self, read: ListRead) -> _Place:
+        """Return where a list is read: among interleaved lists if it is there."""
+        if self._interleaved is not None:
+            segment = self._segments[read.info.segment]
+            place = self._interleaved.place(segment.name, read.info.offset)
+            if place is not None:
+                return _Place(_INTERLEAVED, place, read)
+        return _own_place(read)
+
+    @cached_property
+    def _interleaved(self) -> InterleavedLists | None:
+        """The interleaved lists; None if there are none, or their table is damaged."""
+        if self._entry is not None:
+            from crawlctl.pipeline.index.segment.interleaved_lists import InterleavedLists
+
+            with suppress(CorruptFile, MissingFile):
+                return InterleavedLists(self._store, self._entry)
+        return None
 
     def naming_damage(self, info: TermInfo) -> AbstractContextManager[None]:
         """Turn a ValueError about the bytes of a list into a CorruptFile that names the file and offset."""
         entry = self._segments[info.segment].entries[POSTINGS]
         return damage_in(self._store.locate(entry.name), info.offset)
 
-    def _read(self, byte_range: _ByteRange) -> bytes:
-        source = self._source(byte_range.segment)
+    def _read(self, byte_range: _ByteRange) -> bytes | None:
+        """Return a range of bytes; None if it has interleaved lists, which are damaged or gone."""
         length = byte_range.end - byte_range.start
+        if byte_range.segment == _INTERLEAVED:
+            with suppress(CorruptFile, MissingFile):
+                data = self._interleaved.source.read(byte_range.start, length) if self._interleaved else b""
+                return data if len(data) == length else None
+            return None
+        source = self._source(byte_range.segment)
         data = source.read(byte_range.start, length)
         if len(data) != length:
             reason = f"{length} bytes should be there, {len(data)} are"
@@ -88,18 +150,22 @@ class ListReader:
         return source
 
 
-def _byte_ranges(reads: list[ListRead], gap: int) -> list[_ByteRange]:
-    """Return the ranges that hold all lists; lists with at most `gap` bytes between them share a range."""
+def _own_place(read: ListRead) -> _Place:
+    return _Place(read.info.segment, read.info.offset, read)
+
+
+def _byte_ranges(places: list[_Place], *, is_remote: bool) -> list[_ByteRange]:
+    """Return the ranges that hold all lists; lists with few bytes between them share a range."""
     ranges: list[_ByteRange] = []
-    for read in sorted(reads, key=lambda read: (read.info.segment, read.info.offset)):
-        info = read.info
-        end = info.offset + info.documents_bytes + (info.positions_bytes if read.positions else 0)
+    for place in sorted(places, key=lambda place: (place.segment, place.offset)):
+        gap = INTERLEAVED_GAP_BYTES if place.segment == _INTERLEAVED else _JOINED_GAP_BYTES
         last = ranges[-1] if ranges else None
-        if last is not None and last.segment == info.segment and info.offset <= last.end + gap:
-            last.reads.append(read)
-            ranges[-1] = _ByteRange(last.segment, last.start, max(end, last.end), last.reads)
+        is_near = last is not None and place.offset <= last.end + (gap if is_remote else 0)
+        if last is not None and last.segment == place.segment and is_near:
+            last.places.append(place)
+            ranges[-1] = _ByteRange(last.segment, last.start, max(place.end, last.end), last.places)
         else:
-            ranges.append(_ByteRange(info.segment, info.offset, end, [read]))
+            ranges.append(_ByteRange(place.segment, place.offset, place.end, [place]))
     return ranges
 
 

@@ -2,25 +2,36 @@
 
 The driver calls it before a commit: it opens the new index as a query does, and keeps all bytes that were
 read. As far as there is room, it adds small layers of the dictionary and the posting lists of small segments.
-So in a small crawl a query reads only this file and the documents that it shows.
+So in a small crawl a query reads only this file and the documents that it shows. Of the other segments the
+lists are interleaved (interleaving.py), so that a word is one more request, whatever the partitions.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
 from itertools import accumulate
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from crawlctl.pipeline.errors import CrawlctlError
+from crawlctl.pipeline.errors import CorruptFile, CrawlctlError, MissingFile
 from crawlctl.pipeline.index.segment.compound_file import write_compound
 from crawlctl.pipeline.index.segment.dictionary_layers import layers_of
+from crawlctl.pipeline.index.segment.interleaved_lists import InterleavedLists
 from crawlctl.pipeline.index.segment.segment_files import POSTINGS
 from crawlctl.pipeline.search.open.remote import RemoteFiles
 from crawlctl.pipeline.search.open.searcher import Searcher
-from crawlctl.pipeline.state.kinds import COMPOUND, DELETED, DICTIONARY, GROUPS, PRIORS, RULES, SEGMENTS
+from crawlctl.pipeline.state.kinds import (
+    COMPOUND,
+    DELETED,
+    DICTIONARY,
+    GROUPS,
+    INTERLEAVED,
+    PRIORS,
+    RULES,
+    SEGMENTS,
+)
 from crawlctl.pipeline.state.layout import round_of
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.store.parallel_reads import ParallelReads
@@ -40,22 +51,30 @@ MAX_DICTIONARY_BYTES = 16 << 20
 
 _COLUMN_BYTES = 16  # bytes per document in the longest columns that are gathered
 _COLUMNS_SHARE = 4  # columns may take 1/4 of the file
+_TABLE_BYTES = 1 << 20  # what the table of interleaved lists takes at most of the file, about
+# Interleaved lists are written again once new segments have 1/4 of the bytes of those in the file: so all
+# commits together write some times the bytes of the index.
+_MOST_LACKING = 1 / 4
+_COPIES = frozenset({COMPOUND, INTERLEAVED})
 _GATHERED_KINDS = frozenset({DELETED, DICTIONARY, GROUPS, PRIORS, RULES, SEGMENTS})
 
 
 def with_compound(store: Store, before: Snapshot, files: tuple[FileEntry, ...]) -> tuple[FileEntry, ...]:
     """Return the files of the snapshot after `before`, with a compound file if the store is remote."""
-    others = tuple(entry for entry in files if entry.kind != COMPOUND)
+    others = tuple(entry for entry in files if entry.kind not in _COPIES)
     dictionary = [entry.name for entry in others if entry.kind == DICTIONARY]
     if isinstance(store, LocalStore) or not dictionary:
         return others
-    old = tuple(entry for entry in files if entry.kind == COMPOUND)
-    if old and old == before.files_of(COMPOUND) and _index_of(before.files) == _index_of(others):
+    old = tuple(entry for entry in files if entry.kind in _COPIES)
+    compound = tuple(entry for entry in old if entry.kind == COMPOUND)
+    if compound and compound == before.files_of(COMPOUND) and _index_of(before.files) == _index_of(others):
         return (*others, *old)
     with suppress(CrawlctlError):  # a damaged file stops no commit; a query or `crawlctl check` will name it
-        ranges = _Gathering(store, (*others, *old)).ranges_of(msgspec.structs.replace(before, files=others))
         round_number = max(map(round_of, dictionary))
-        return (*others, write_compound(store, ranges, round_number=round_number))
+        gathering = _Gathering(store, (*others, *old), round_number)
+        ranges = gathering.ranges_of(msgspec.structs.replace(before, files=others))
+        written = write_compound(store, ranges, round_number=round_number)
+        return (*others, *gathering.interleaved, written)
     return others
 
 
@@ -66,8 +85,10 @@ def _index_of(files: Iterable[FileEntry]) -> frozenset[str]:
 class _Gathering(RemoteFiles):
     """The files of a snapshot. It keeps everything that was read; an older compound file saves requests."""
 
-    def __init__(self, store: Store, entries: Iterable[FileEntry]) -> None:
+    def __init__(self, store: Store, entries: Iterable[FileEntry], round_number: int) -> None:
         super().__init__(store, entries, None)
+        self.interleaved: tuple[FileEntry, ...] = ()  # the file of interleaved lists, if there is one
+        self._round = round_number
         self._kept: dict[tuple[str, int], bytes] = {}  # from file and offset to the longest range read there
 
     def ranges_of(self, snapshot: Snapshot) -> dict[tuple[str, int], bytes]:
@@ -101,18 +122,50 @@ class _Gathering(RemoteFiles):
         parallel.map(self.read, affordable)
 
     def _read_postings(self, segments: Iterable[Segment]) -> None:
-        room = MAX_BYTES - sum(map(len, _without_overlaps(self._kept).values()))
-        for entry in sorted((one.entries[POSTINGS] for one in segments), key=attrgetter("bytes")):
-            room -= entry.bytes
-            if room < 0:
-                break
-            self.read(entry.name)
+        """Read the lists of small segments; interleave those of the others."""
+        room = MAX_BYTES - _TABLE_BYTES - sum(map(len, _without_overlaps(self._kept).values()))
+        left = []
+        for segment in sorted(segments, key=_lists_bytes):
+            room -= _lists_bytes(segment)
+            if room >= 0:
+                self.read(segment.entries[POSTINGS].name)
+            else:
+                left.append(segment)
+        if len(left) > 1:
+            self._interleave(left)
+
+    def _interleave(self, segments: Sequence[Segment]) -> None:
+        """Interleave the lists of segments, unless an older file has most of them; read its table."""
+        from crawlctl.pipeline.search.open.interleaving import affordable, interleave
+
+        chosen = affordable(segments)
+        old = self._old_interleaved(chosen)
+        if old is None and len(chosen) > 1:
+            old = interleave(self._remote, chosen, round_number=self._round)
+            self._entries[old.name] = old
+        if old is not None:
+            InterleavedLists(self, old)
+            self.interleaved = (old,)
+
+    def _old_interleaved(self, segments: Sequence[Segment]) -> FileEntry | None:
+        """Return the older file if it is still good enough: writing it again costs as much as all lists."""
+        for entry in [one for one in self._entries.values() if one.kind == INTERLEAVED]:
+            with suppress(CorruptFile, MissingFile):
+                names = InterleavedLists(RemoteFiles(self._remote, (entry,), None), entry).segments
+                has = sum(_lists_bytes(one) for one in segments if one.name in names)
+                lacks = sum(_lists_bytes(one) for one in segments if one.name not in names)
+                return entry if has and lacks <= _MOST_LACKING * has else None
+        return None
 
     def _read(self, name: str, start: int, length: int | None) -> bytes:
         data = super()._read(name, start, length)
         if len(data) > len(self._kept.get((name, start), b"")):
             self._kept[name, start] = data
         return data
+
+
+def _lists_bytes(segment: Segment) -> int:
+    return segment.entries[POSTINGS].bytes
 
 
 def _affordable(segments: Sequence[Segment]) -> list[int]:

@@ -17,6 +17,7 @@ from crawlctl.pipeline.index.segment.stored_documents import decode_record
 from crawlctl.pipeline.search.evaluate.group_table import GroupTable
 from crawlctl.pipeline.search.evaluate.index_reader import IndexReader
 from crawlctl.pipeline.search.evaluate.lru import LruCache
+from crawlctl.pipeline.search.evaluate.site_names import SiteNames
 from crawlctl.pipeline.search.plan.lexicon import Lexicon, WordTerms
 from crawlctl.pipeline.search.rules.rules_file import read_rules
 from crawlctl.pipeline.search.rules.search_rules import SearchRules
@@ -55,6 +56,7 @@ class Searcher:
         self._named = {segment.name: segment for segment in segments_of(snapshot.files)}
         self._dictionary = Dictionary(store, snapshot.files_of(DICTIONARY), self._named.keys())
         self.reader = IndexReader(store, snapshot, self._numbered_segments(), self.parallel)
+        self._sites = SiteNames(self.reader)
         self._docs: dict[int, MapFileReader] = {}
         self._records: LruCache[int, DocRecord] = LruCache(RECORD_BYTES)
 
@@ -128,6 +130,10 @@ class Searcher:
     def host_ranges(self, host: str) -> Mapping[int, tuple[tuple[int, int], ...]]:
         """Return the ranges of ordinals of a host and its subdomains, by segment."""
         return self.reader.host_ranges(host)
+
+    def sites_named(self, word: str) -> tuple[str, ...]:
+        """Return the names of large sites that begin with a word."""
+        return self._sites.begun_by(word)
 
     def fetched_ranges(self) -> Mapping[int, tuple[tuple[int, int], ...]]:
         """Return the ranges of ordinals of all pages that were fetched, by segment."""

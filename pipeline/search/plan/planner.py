@@ -35,7 +35,7 @@ from crawlctl.pipeline.search.plan.steps import (
     PhraseOf,
     Terms,
 )
-from crawlctl.pipeline.search.plan.synonyms import SYNONYM_SHARE, concepts_of, query_words
+from crawlctl.pipeline.search.plan.synonyms import SYNONYM_SHARE, concepts_of, query_words, site_concepts_of
 from crawlctl.pipeline.search.query import tree
 from crawlctl.pipeline.search.query.filters import Site
 from crawlctl.pipeline.search.rules.search_rules import SearchRules
@@ -80,6 +80,9 @@ class PlannedIndex(FilteredIndex, Protocol):
     def fetched_ranges(self) -> Mapping[int, tuple[tuple[int, int], ...]]:
         """Return the ranges of doc ids of all pages that were fetched, by segment."""
 
+    def sites_named(self, word: str) -> Sequence[str]:
+        """Return the names of large sites that begin with a word."""
+
     @property
     def rules(self) -> SearchRules:
         """The synonyms, pins, blocks and boosts of the crawl."""
@@ -104,11 +107,14 @@ _Readings = tuple[tuple[_Word, ...], ...]  # of a leaf; each is words side by si
 
 
 def plan_query(query: tree.Query, index: PlannedIndex, *, ruled: bool = True) -> Plan:
-    """Return the plan of a query for an index; unless `ruled`, the rules of the operator do not count."""
+    """Return the plan of a query for an index.
+
+    Unless `ruled`, neither the rules of the operator count, nor the names of sites: pages have the words.
+    """
     notices: list[str] = []
     node = _with_known_hosts(query.tree, index, notices)
     rules = index.rules if ruled else NO_RULES
-    planner = _Planner(node, index, rules, plain=query.plain)
+    planner = _Planner(node, index, rules, plain=query.plain, named_sites=query.plain and ruled)
     if query.plain:
         step, loose = planner.plain()
     else:
@@ -160,9 +166,16 @@ def _with_known_hosts(node: tree.Node, index: PlannedIndex, notices: list[str]) 
 class _Planner:
     """Plans one query: first looks up all its words at once, then builds the steps."""
 
-    def __init__(self, node: tree.Node, index: PlannedIndex, rules: SearchRules, *, plain: bool) -> None:
+    def __init__(
+        self, node: tree.Node, index: PlannedIndex, rules: SearchRules, *, plain: bool, named_sites: bool
+    ) -> None:
         self._index = index
-        self._concepts = {id(one.leaves[0]): one for one in concepts_of(node, rules.synonyms)}
+        concepts = list(concepts_of(node, rules.synonyms))
+        if named_sites:
+            ruled = {id(leaf) for one in concepts for leaf in one.leaves}
+            sites = site_concepts_of(node, index.sites_named)
+            concepts += (one for one in sites if id(one.leaves[0]) not in ruled)
+        self._concepts = {id(one.leaves[0]): one for one in concepts}
         self._entries: dict[str, Entry] = {}
         self._asked: list[_Readings] = []  # of each leaf that is not denied
         self._asked_leaves: list[tuple[int, _Readings]] = []  # the same, with the identity of the leaf
@@ -241,7 +254,10 @@ class _Planner:
             if known := self._known(concept):
                 named = ", ".join(" ".join(words) for words in known)
                 typed = " ".join(leaf.text for leaf in concept.leaves)
-                found.append(f'also searched for {named}; for {typed} alone, write "{typed}" in quotes')
+                where = " in URLs" if concept.in_urls else ""
+                found.append(
+                    f'also searched for {named}{where}; for {typed} alone, write "{typed}" in quotes'
+                )
         return list(dict.fromkeys(found))
 
     def plain(self) -> tuple[Step, Step]:
@@ -286,16 +302,27 @@ class _Planner:
         typed = steps[0] if len(steps) == 1 else AnyOf(steps) if loosely else AllOf(steps)
         words = (word for one in telling for word in self._found(one)[0])
         weight = sum(self._terms(word, ranks=True).weight for word in words)
-        found = tuple(self._synonym(one, concept.leaves[0], weight) for one in self._known(concept))
+        mask = _MASKS["url" if concept.in_urls else concept.leaves[0].field]
+        found = tuple(self._synonym(one, mask, weight) for one in self._known(concept))
         return BestOf((typed, *found), concept.text) if found else typed
 
     def _known(self, concept: Concept) -> list[Words]:
-        """Return the synonyms that a page may have."""
-        return [words for words in concept.synonyms if all(self._entries[word].postings for word in words)]
+        """Return the synonyms that a page may have.
 
-    def _synonym(self, words: Words, leaf: tree.Word, weight: int) -> Step:
+        A word that is on more pages than the name of a site, such as `http` and httpd.apache.org, is no short
+        form of the name.
+        """
+        typed = self._words[id(concept.leaves[0])][0][0].text
+        least = self._entries[typed].postings + 1 if concept.in_urls else 1
+        return [
+            words
+            for words in concept.synonyms
+            if all(self._entries[word].postings >= least for word in words)
+        ]
+
+    def _synonym(self, words: Words, mask: int, weight: int) -> Step:
         """Return a step for the words of a synonym, which weigh a little less than the word as typed."""
-        mask, whole = _MASKS[leaf.field], sum(self._idfs[word] for word in words)
+        whole = sum(self._idfs[word] for word in words)
         steps = []
         for word in words:
             share = SYNONYM_SHARE * self._idfs[word] / whole
@@ -313,8 +340,9 @@ class _Planner:
 
     @property
     def synonyms(self) -> tuple[Words, ...]:
-        """The synonyms that were searched for too."""
-        return tuple(dict.fromkeys(words for one in self._concepts.values() for words in self._known(one)))
+        """The synonyms that were searched for too in all fields."""
+        concepts = (one for one in self._concepts.values() if not one.in_urls)
+        return tuple(dict.fromkeys(words for one in concepts for words in self._known(one)))
 
     def _side_by_side_of(self, words: tuple[_Word, ...], times: int) -> Iterator[Step]:
         """Yield a phrase of the words if some of them count only side by side; others have counted alone."""
@@ -348,7 +376,7 @@ class _Planner:
         others = [
             self._entries[words[0]]
             for concept in self._concepts.values()
-            if concept.words == (terms.text,)
+            if concept.words == (terms.text,) and not concept.in_urls
             for words in self._known(concept)
             if len(words) == 1
         ]

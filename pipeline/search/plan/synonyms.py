@@ -2,6 +2,10 @@
 
 Words in quotes ask for themselves and have no synonyms; nor has a word that pages must not have. Of several
 synonyms that begin at a word, the one of the most words counts.
+
+People call a site by a short form of its name, which its own pages may never use. So a word of a plain query
+that begins the name of a large site (evaluate/site_names.py) stands for that name too, but only in URLs:
+`postgres create index` finds the page on www.postgresql.org that does not say `postgres`.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from crawlctl.pipeline.search.query import tree
 from crawlctl.pipeline.search.rules.rule_set import MAX_PHRASE, words_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from crawlctl.pipeline.search.rules.rule_set import Synonyms, Words
 
@@ -26,11 +30,13 @@ class Concept(NamedTuple):
     leaves: tuple[tree.Word, ...]
     words: Words
     synonyms: tuple[Words, ...]
+    in_urls: bool = False  # the synonyms are names of sites, which count in URLs only
 
     @property
     def text(self) -> str:
         """The words with their synonyms, as people write them."""
-        return " = ".join(" ".join(words) for words in (self.words, *self.synonyms))
+        sign = " = url:" if self.in_urls else " = "
+        return sign.join(" ".join(words) for words in (self.words, *self.synonyms))
 
 
 def concepts_of(node: tree.Node, synonyms: Synonyms) -> Iterator[Concept]:
@@ -38,6 +44,19 @@ def concepts_of(node: tree.Node, synonyms: Synonyms) -> Iterator[Concept]:
     if synonyms:
         for leaves in _runs(node):
             yield from _concepts_in(leaves, synonyms)
+
+
+def site_concepts_of(node: tree.Node, names_of: Callable[[str], Iterable[str]]) -> Iterator[Concept]:
+    """Yield the words of a query that begin the names of sites; `names_of` has the names for a word.
+
+    A word that is the whole query asks for itself.
+    """
+    leaves = [leaf for run in _runs(node) for leaf in run if leaf.field is None]
+    for leaf in leaves if len(leaves) > 1 else ():
+        words = words_in(leaf.text)
+        names = tuple((name,) for name in names_of(words[0])) if len(words) == 1 else ()
+        if names:
+            yield Concept((leaf,), words, names, in_urls=True)
 
 
 def query_words(node: tree.Node) -> Words:

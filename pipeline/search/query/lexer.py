@@ -1,12 +1,12 @@
 """Cuts a query into tokens.
 
 Keywords are AND, OR and NOT in capitals; `&&` and `||` are other spellings. A sign (- or +) counts only right
-before something that can be searched for, so that `e-mail`, `c++`, `a -> b` and `--help` have no sign; a
-minus, a letter and a number are the option of a command (`head -n 3`). A field is the name of a field or
-filter before a colon; `std::vector`, `10:30` and `http://…` are words. A quote right behind a digit, with a
-space after it, is a sign for inches. A star that stands alone means all pages.
+before something that can be searched for, so that `e-mail`, `c++`, `a -> b` and `--help` have no sign. A
+field is the name of a field or filter before a colon; `std::vector`, `10:30` and `http://…` are words. A
+quote right behind a digit, with a space after it, is a sign for inches. A star that stands alone means all
+pages.
 
-Whether a person meant the keywords is decided for the query as a whole, in meant.py.
+Whether a person meant the keywords and signs is decided for the query as a whole, in meant.py.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 AND, OR, NOT = KEYWORDS
-PLUS = "+"
+PLUS, MINUS = "+", "-"
 OPEN, CLOSE = "(", ")"
 FIELD = "field"
 WORD, PHRASE, PREFIX, RANGE = "word", "phrase", "prefix", "range"
@@ -33,7 +33,7 @@ BLANK = "blank"  # a token without a letter or digit to search for
 END = "end"
 
 LEAVES = frozenset({WORD, PHRASE, PREFIX, RANGE, STAR})
-SIGNS = {"-": NOT, "+": PLUS}
+SIGNS = {MINUS: NOT, PLUS: PLUS}
 
 SYMBOLS = {"&&": AND, "||": OR}  # other spellings of keywords
 
@@ -59,7 +59,6 @@ _ALIASES = {
 }
 _FIELDS = {**_FIELD_NAMES, **_ALIASES}
 _FIELD = re.compile(f"({'|'.join(_FIELDS)}):", re.IGNORECASE)
-_OPTION = re.compile(r"(-[A-Za-z])\s+[0-9]+(?=\s|$)")
 # These are compiled only when a word may be a field or a range, because few words are.
 _OTHER_FIELD = r"(?!https?:|ftp:)([a-z]{2,}):(?![:/])(?=.)"
 _RANGE = r"[0-9]{1,18}\.\.[0-9]{1,18}"
@@ -116,9 +115,6 @@ class Lexer:
                 yield Token(FIELD, _FIELDS[field[1].lower()], at)
                 at = field.end()
                 is_value = _FIELDS[field[1].lower()] in FILTERS
-            elif self._is_option(at, end):
-                yield Token(WORD, self._source[at:end], at)
-                at = end
             elif self._is_sign(at, end):
                 yield Token(SIGNS[self._source[at]], self._source[at], at)
                 at += 1
@@ -132,15 +128,6 @@ class Lexer:
                 yield Token(WORD, rest, at)
             else:
                 yield Token(_SPELLINGS.get(rest) or self._kind_of(rest), rest, at)
-
-    def _is_option(self, at: int, end: int) -> bool:
-        """Return whether the option of a command stands here: a minus, a letter and a number (`-n 3`)."""
-        option = _OPTION.match(self._source, at)
-        if option is None or option.end(1) != end:
-            return False
-        name = option[1]
-        self.notices.append(f"{name} is read as the word {name[1]}; to exclude the word write NOT {name[1]}")
-        return True
 
     def _is_sign(self, at: int, end: int) -> bool:
         if self._source[at] not in SIGNS:

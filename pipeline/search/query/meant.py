@@ -7,6 +7,7 @@ notice:
   different: its words are not capitals, or operators stand between all of them (`TLS AND HTTP`), or one
   stands at the beginning.
 * `&&` and `||` that do not stand between two things to search for.
+* The minus of the option of a command (command_options.py), as in `python -m venv`.
 * A field at the end, as in `see also URL:`.
 * A filter with a value that it does not take, as in `python type:error`. A wrong value of `site:` is an
   error, because nobody writes `site:` in ordinary text.
@@ -17,6 +18,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.search.query.command_options import COMMANDS, is_option
 from crawlctl.pipeline.search.query.filters import FILTERS
 from crawlctl.pipeline.search.query.lexer import (
     AND,
@@ -25,6 +27,7 @@ from crawlctl.pipeline.search.query.lexer import (
     END,
     FIELD,
     LEAVES,
+    MINUS,
     NOT,
     OPEN,
     OR,
@@ -50,7 +53,7 @@ _BEGINNINGS = frozenset({*LEAVES, OPEN, FIELD, NOT, PLUS})
 
 def meant(tokens: Sequence[Token], notices: list[str]) -> list[Token]:
     """Return the tokens, with operators that were not meant replaced by words; add notices."""
-    found = _with_fields_as_words(tokens, notices)
+    found = _with_options_as_words(_with_fields_as_words(tokens, notices), notices)
     if _is_text_in_capitals(found):
         found = [_as_word(token) for token in found if token.text not in SIGNS]
         notices.append(
@@ -75,6 +78,24 @@ def _with_fields_as_words(tokens: Sequence[Token], notices: list[str]) -> list[T
             kind = WORD if len(token.text.split()) == 1 else PHRASE
             found[-1] = Token(kind, f"{field.text}:{token.text}", field.at)
             continue
+        found.append(token)
+    return found
+
+
+def _with_options_as_words(tokens: Sequence[Token], notices: list[str]) -> list[Token]:
+    """Return the tokens, with each sign and word that are the option of a command replaced by one word."""
+    found: list[Token] = []
+    behind_command = False
+    for token in tokens:
+        has_minus = bool(found) and found[-1].text == MINUS and found[-1].at == token.at - len(MINUS)
+        if has_minus and token.kind == WORD and is_option(token.text, behind_command=behind_command):
+            option, name = f"{MINUS}{token.text}", shortened(token.text)
+            found[-1] = Token(WORD, option, found[-1].at)
+            notices.append(
+                f"{shortened(option)} is read as the word {name}; to exclude the word write NOT {name}"
+            )
+            continue
+        behind_command |= token.text in COMMANDS
         found.append(token)
     return found
 

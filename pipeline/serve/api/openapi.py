@@ -130,7 +130,7 @@ _SEARCH = (
     _parameter("limit", "the largest number of results", _number(1, MAX_LIMIT, PER_PAGE)),
     _parameter(
         "offset",
-        f"results to leave out at the beginning; offset and limit are together at most {MAX_RESULTS}",
+        f"results to leave out at the beginning; none is shown after the first {MAX_RESULTS:,}",
         _number(0, MAX_RESULTS - 1, 0),
     ),
     _parameter(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from starlette.responses import Response
 
-from crawlctl.pipeline.errors import NothingMatched, UrlError
+from crawlctl.pipeline.errors import NothingMatched
 from crawlctl.pipeline.serve.api.tagged_answers import JSON
 from crawlctl.pipeline.serve.dialects.lenient_search import lenient_search
 from crawlctl.pipeline.serve.dialects.request_body import json_body
@@ -95,7 +95,7 @@ class OpenWebuiDialect:
         for url in urls:
             try:
                 record = stored.document(url)
-            except (NothingMatched, UrlError):
+            except NothingMatched:
                 continue
             try:
                 content = self._crawl.markdown(record.url)

@@ -87,11 +87,15 @@ def search_of(parameters: Mapping[str, str]) -> SearchRequest:
 
 
 def program_search_of(parameters: Mapping[str, str]) -> SearchRequest:
-    """Return the search of a program: `q`, `sort`, `safe`, `limit`, and `offset` or a `cursor`."""
+    """Return the search of a program: `q`, `sort`, `safe`, `limit`, and `offset` or a `cursor`.
+
+    The last results that are shown may be fewer than `limit`.
+    """
     if parameters.get("cursor") and parameters.get("offset"):
         raise Problem(HTTPStatus.BAD_REQUEST, "give cursor or offset, not both")
     limit = number_in(parameters, "limit", PER_PAGE, low=1, high=MAX_LIMIT)
-    offset = number_in(parameters, "offset", 0, low=0, high=MAX_RESULTS - limit)
+    offset = number_in(parameters, "offset", 0, low=0, high=MAX_RESULTS - 1)
+    limit = min(limit, MAX_RESULTS - offset)
     return SearchRequest(text_in(parameters), _sort(parameters), limit, offset, safe_in(parameters))
 
 

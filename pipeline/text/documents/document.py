@@ -135,7 +135,8 @@ def _finished(document: FetchedDocument, rules: ParseRules, kind: DocumentKind, 
     words = sampled_words(page.text)
     detected = language_of_words(words)
     signs = signs_of(document.url, page, words, sketch, detected=detected, declared=declared)
-    details = msgspec.structs.replace(page.details, kind=_SHOWN.get(kind, kind.value), signs=signs)
+    shown = _SHOWN.get(kind, kind.value)
+    details = msgspec.structs.replace(page.details, kind=shown, signs=signs, links=len(page.links))
     page = msgspec.structs.replace(page, details=details, whole="")
     return Parsed(ParseOutcome.PARSED, kind, page, detected or declared, signature, sketch)
 

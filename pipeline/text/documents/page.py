@@ -97,6 +97,7 @@ class PageDetails(msgspec.Struct, frozen=True, array_like=True, gc=False):
     kind: str = ""  # the kind of the document: html, text, pdf, office, epub or xml
     explicit: int = 0  # A_LITTLE_EXPLICIT or CLEARLY_EXPLICIT by the operator's lists, 0 if not at all
     signs: int = 0  # what the text says against the page (page_signs.py); 0: nothing, or not known
+    links: int = 0  # the number of links of the page, menus included
 
 
 class Page(msgspec.Struct, frozen=True, array_like=True):

@@ -47,6 +47,16 @@ def test_of_several_signs_the_worst_counts() -> None:
     assert quality_of(url, PAGE, OTHER_LANGUAGE) > BEST * 0.8
 
 
+def test_links_take_more_the_more_there_are_for_the_text() -> None:
+    url = HOST + "guide.html"
+    found = [quality_of(url, PAGE, links=links) for links in (0, 14, 40, 80, 150, 9_999)]
+    assert found[0] == found[1] == BEST
+    assert found[1] > found[2] > found[3] > found[4] == found[5] == round(BEST * 0.9)
+    assert quality_of(url, Lengths(0, 0, 4, 6), links=0) == quality_of(url, Lengths(0, 0, 4, 6))
+    (loss,) = losses_of(url, PAGE, links=99)
+    assert loss.name == "many links for its text"
+
+
 def test_a_sign_of_a_later_version_takes_nothing() -> None:
     assert quality_of(HOST + "guide.html", PAGE, 1 << 30) == BEST
 

@@ -193,6 +193,12 @@ def test_the_latest_pages_of_a_query_are_a_feed(client: TestClient) -> None:
     assert client.get("/rss").status_code == 400
 
 
+def test_a_feed_says_how_its_query_was_read(client: TestClient) -> None:
+    channel = ElementTree.fromstring(client.get("/rss", params={"q": "loop -m"}).content).find("channel")
+    assert channel is not None
+    assert "-m is read as the word m" in str(channel.findtext("description"))
+
+
 def test_a_page_after_the_last_leads_back_to_the_first(client: TestClient) -> None:
     page = html(client, f"/search?q={UNSPOKEN}&page=4")
     assert f"No results are left on page 4; {NUMBERED} pages match." in text(page, ".lead")
@@ -303,7 +309,7 @@ def test_a_copy_that_is_no_page_is_shown_as_text(client: TestClient) -> None:
         (NO_COPY, 404, "asks that no copies of it are shown"),
         (NO_COPY_HEADER, 404, "asks that no copies of it are shown"),
         ("https://docs.example/unknown", 404, "is not in the index"),
-        ("javascript:alert(1)", 400, "javascript"),
+        ("javascript:alert(1)", 404, "javascript"),
         ("", 400, "add ?url="),
     ],
 )

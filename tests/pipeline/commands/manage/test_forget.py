@@ -111,8 +111,19 @@ def test_forgotten_pages_may_be_hidden_instead_so_that_their_copies_stay(live: L
     printed = live("forget", "--keep-archive", live.site.url("/docs/one"))
     assert "copies in the archive stay" in printed
     assert "scope.hidden: the rule url:" in live.why("/docs/one")["why"]
+    assert live("show", live.site.url("/docs/one"))
     live("forget", live.site.url("/docs/one"))
     assert "scope.forgotten: the rule url:" in live.why("/docs/one")["why"]
+
+
+@pytest.mark.parametrize("form", [(), ("--raw",), ("--markdown",), ("--headers",), ("--captures",)])
+def test_nothing_of_a_forgotten_page_is_shown_although_the_archive_has_it(
+    live: LiveCrawl, form: tuple[str, ...]
+) -> None:
+    live("forget", live.site.url("/docs/one"))
+    error = live("show", *form, live.site.url("/docs/one"), code=1)
+    assert "is forgotten (scope.forgotten: the rule url:" in error
+    assert live("show", *form, live.site.url("/docs/two"))
 
 
 def test_a_page_that_an_open_round_has_fetched_stays_out(live: LiveCrawl) -> None:

@@ -104,11 +104,11 @@ def test_an_option_that_is_none_is_not_taken_for_a_word(found: Shell) -> None:
     [
         (
             ("-n", "3", "loop"),
-            "no option -n; did you mean --limit? To exclude the word n write `NOT n` or `-- -n`",
+            "no option -n; did you mean --limit? To exclude the word n write `NOT n`",
         ),
         (("loop", "-l"), "no option -l; did you mean --limit?"),
         (("loop", "-j"), "no option -j; did you mean --json?"),
-        (("loop", "-z"), "no option -z; to exclude the word z write `NOT z` or `-- -z`"),
+        (("loop", "-z"), "no option -z; to exclude the word z write `NOT z`"),
         (("-3", "loop"), "no option -3; to exclude the word 3 write"),
         (("-n3", "loop"), "no option -n3; did you mean --limit 3? To exclude the word n3 write `NOT n3`"),
         (("loop", "-o20"), "no option -o20; did you mean --offset 20?"),
@@ -209,6 +209,7 @@ def test_json_says_all_that_is_known(found: Shell) -> None:
         ("loop || twisted", "|| is read as OR"),
         ("THE LOOP WILL NOT EVENT", "AND, OR and NOT are read as words"),
         ("head -n 3 loop", "-n is read as the word n"),
+        ("loop -m twisted", "-m is read as the word m"),
     ],
 )
 def test_every_form_of_output_says_what_was_changed(

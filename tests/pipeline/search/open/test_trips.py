@@ -45,7 +45,13 @@ def crawl(partitions: int = 4, *, gathered: bool = True, layered: bool = False) 
 @pytest.fixture
 def large_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the compound file leave out all posting lists, as it does with those of large segments."""
-    monkeypatch.setattr(gathering._Gathering, "_read_postings", lambda *_: None)
+    monkeypatch.setattr(gathering, "_TABLE_BYTES", gathering.MAX_BYTES)
+
+
+@pytest.fixture
+def apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no lists be interleaved, as in crawls of earlier versions."""
+    monkeypatch.setattr(gathering._Gathering, "_interleave", lambda *_: None)
 
 
 def ask(store: WaveStore, text: str) -> tuple[int, list[str]]:
@@ -93,6 +99,38 @@ def test_layers_of_the_dictionary_take_no_more_trips(
 
 
 @pytest.mark.usefixtures("large_segments")
+@pytest.mark.parametrize("partitions", [4, 16])
+def test_the_lists_of_a_word_in_all_large_segments_are_one_request(partitions: int) -> None:
+    store = crawl(partitions)
+    assert ask(store, "red tree round3")[0] > 10
+    asked = [request.partition("/")[0] for wave in store.waves for request in wave]
+    assert "/postings " not in " ".join(request for wave in store.waves for request in wave)
+    assert 1 <= asked.count("interleaved") <= 3
+    assert len(store.waves) <= COLD_TRIPS
+    assert requests(store) <= COLD_REQUESTS
+    assert ask(store, "page")[0] > 10
+    assert len(store.waves) <= WARM_TRIPS
+
+
+@pytest.mark.usefixtures("large_segments")
+@pytest.mark.parametrize("text", ["red tree -number3", '"red tree"', "red tree", "title:page", "numb*"])
+def test_answers_are_the_same_with_interleaved_lists_damaged_or_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    store = crawl()
+    (name,) = (name for name in store.files if name.startswith("interleaved/"))
+    sound = store.files[name]
+    expected = ask(store, text)
+    changed = bytes(byte ^ 255 for byte in sound)
+    for number, damaged in enumerate((changed, sound[: len(sound) // 2], sound[:9], b"", None)):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / str(number)))
+        store.files[name] = damaged or b""
+        if damaged is None:
+            del store.files[name]
+        assert ask(store, text) == expected
+
+
+@pytest.mark.usefixtures("large_segments", "apart")
 def test_lists_of_large_segments_are_one_of_the_trips() -> None:
     store = crawl()
     assert ask(store, "red tree")[0] > 10

@@ -68,5 +68,7 @@ def test_what_is_out_of_bounds_is_refused(wrong: dict[str, str]) -> None:
 
 def test_a_program_reaches_as_many_results_as_a_person() -> None:
     assert program_search_of({"q": "a", "limit": "100", "offset": "900"}).offset == 900
+    last = program_search_of({"q": "a", "limit": "100", "offset": "901"})
+    assert (last.offset, last.limit) == (901, 99)
     with pytest.raises(Problem):
-        program_search_of({"q": "a", "limit": "100", "offset": "901"})
+        program_search_of({"q": "a", "offset": "1000"})
