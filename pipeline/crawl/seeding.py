@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from shlex import quote
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+import msgspec
+
+from crawlctl.pipeline.crawl.changes.revision import Revised, revise_pages
 from crawlctl.pipeline.crawl.leased_crawl import leased_crawl
 from crawlctl.pipeline.processes.cores import usable_cores
 from crawlctl.pipeline.scope.scope import Scope
+from crawlctl.pipeline.state.kinds import WEBDB
 from crawlctl.pipeline.terminal.counted import counted
-from crawlctl.pipeline.urls.hosts import host_of
+from crawlctl.pipeline.urls.hosts import host_of, host_of_key, partition_of, webdb_key
 from crawlctl.pipeline.urls.seeds import Problem
 from crawlctl.pipeline.urls.whatwg import shown
+from crawlctl.pipeline.webdb.census import due_ranges, status_counts
 from crawlctl.pipeline.webdb.merge.update import inject
+from crawlctl.pipeline.webdb.part import open_part
+from crawlctl.pipeline.webdb.records import NEVER, Status
+from crawlctl.pipeline.webdb.seed_hosts import seed_hosts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from crawlctl.pipeline.config.settings import Config, ScopeSettings
     from crawlctl.pipeline.crawl.leased_crawl import LeasedCrawl
     from crawlctl.pipeline.crawl.work import Work
     from crawlctl.pipeline.scope.scope import Exclusion
+    from crawlctl.pipeline.state.manifest import FileEntry
+    from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.urls.seeds import Seeds
-    from crawlctl.pipeline.webdb.merge.update import Injected
 
 FEWEST_PARTITIONS = 4
 _SHOWN_RULES = 3
+_CHECKED_SEEDS = 10  # of how many seeds a run says that they lead outside; each costs a look-up
 
 
 def partitions_of(config: Config) -> int:
@@ -74,15 +85,74 @@ def folder_hint(urls: Sequence[str], settings: ScopeSettings) -> tuple[str, ...]
     return (f"staying on {hosts}; to stay below {below} add {flags}",)
 
 
-def seed_crawl(work: Work, seeds: Sequence[str]) -> Injected:
-    """Put seeds into the crawl of a store, and commit it if any of them is new."""
+@dataclass(frozen=True)
+class AddedSeeds:
+    """How many seeds were new to the crawl or known, and how many other known URLs they have made due."""
+
+    new: int
+    known: int
+    let_in: int = 0
+
+    def lines(self) -> Iterator[str]:
+        """Yield what has changed, for the user."""
+        if self.new:
+            yield f"injected {counted(self.new, 'new URL')}"
+        yield from self.let_in_lines()
+
+    def let_in_lines(self) -> Iterator[str]:
+        """Yield a line about the known URLs that have become due, if there are any."""
+        if self.let_in:
+            are_due = counted(self.let_in, "known URL is", "known URLs are")
+            yield f"{are_due} due now, because a seed has brought a new host into the scope"
+
+
+def seed_crawl(work: Work, seeds: Sequence[str]) -> AddedSeeds:
+    """Put seeds into the crawl of a store, and commit it if any of them changes something."""
     with leased_crawl(work, "inject", runs_jobs=False) as crawl:
         return add_seeds(crawl, seeds)
 
 
-def add_seeds(crawl: LeasedCrawl, seeds: Sequence[str]) -> Injected:
-    """Put seeds into a crawl that is leased, and commit it if any of them is new."""
+def add_seeds(crawl: LeasedCrawl, seeds: Sequence[str]) -> AddedSeeds:
+    """Put seeds into a crawl that is leased, and commit it if any of them changes something."""
     injected = inject(crawl.store, crawl.snapshot, seeds, int(time.time()))
-    if injected.files != crawl.snapshot.files:
-        crawl.commit(injected.files, made_by=crawl.part_of_command(counted(injected.new, "new seed")))
-    return injected
+    revised = _let_in(crawl, msgspec.structs.replace(crawl.snapshot, files=injected.files))
+    if revised.files != crawl.snapshot.files:
+        crawl.commit(revised.files, made_by=crawl.part_of_command(counted(injected.new, "new seed")))
+    return AddedSeeds(injected.new, injected.known, revised.due)
+
+
+def _let_in(crawl: LeasedCrawl, after: Snapshot) -> Revised:
+    """Make known URLs due that belong to the crawl because their host now has a seed.
+
+    Without rules the scope is the hosts of the seeds, so the first seed of a host widens it: for the pages of
+    an archive, and for URLs of the host that were excluded.
+    """
+    if crawl.work.config.scope.include or not any(map(_may_be_kept_out, crawl.snapshot.files_of(WEBDB))):
+        return Revised(after.files)
+    new = seed_hosts(crawl.store, after) - seed_hosts(crawl.store, crawl.snapshot)
+    if not new:
+        return Revised(after.files)
+    return revise_pages(crawl.work, after, only=tuple(sorted(new)))
+
+
+def seeds_led_outside(crawl: LeasedCrawl, seeds: Sequence[str]) -> Iterator[str]:
+    """Yield a line per seed that redirects to a URL outside the scope, so that nothing follows from it."""
+    settings, snapshot = crawl.work.config.scope, crawl.snapshot
+    hosts = () if settings.include else seed_hosts(crawl.store, snapshot)
+    scope = Scope(settings, hosts)
+    for seed in seeds[:_CHECKED_SEEDS]:
+        key = webdb_key(seed)
+        part = open_part(crawl.store, snapshot, partition_of(host_of_key(key), snapshot.partitions))
+        entry = part.get(key) if part else None
+        target = entry.redirect_to if entry and entry.status is Status.REDIRECTED else ""
+        exclusion = scope.verdict(target, 0) if target else None
+        if exclusion is not None:
+            advice = "" if settings.include else f"; to crawl it, type `crawlctl run {quote(target)}`"
+            reason = f"which is outside the scope ({exclusion})"
+            yield f"{shown(seed)} redirects to {shown(target)}, {reason}{advice}"
+
+
+def _may_be_kept_out(entry: FileEntry) -> bool:
+    """Return whether a part may have URLs that the scope keeps out; its counters tell."""
+    never = any(span.last >= NEVER for span in due_ranges(entry.counters))
+    return never or Status.EXCLUDED.name.lower() in status_counts(entry.counters)
