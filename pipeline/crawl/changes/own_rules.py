@@ -33,7 +33,7 @@ from crawlctl.pipeline.crawl.leased_crawl import leased_crawl, require_sound_rul
 from crawlctl.pipeline.crawl.replaying import replay
 from crawlctl.pipeline.errors import ConfigError, CorruptFile
 from crawlctl.pipeline.scope.scope_change import may_widen
-from crawlctl.pipeline.state.kinds import SETTINGS
+from crawlctl.pipeline.state.kinds import SETTINGS, WEBDB
 from crawlctl.pipeline.state.own_settings import read_own_settings, settings_entry, write_own_settings
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.terminal.counted import counted
@@ -75,12 +75,15 @@ class ChangedSettings:
     due: int = 0
     was_damaged: bool = False  # whether the old settings could not be read
     undo: int = 0  # the number of the snapshot before the change
+    has_revised: bool = False  # whether the scope is another, and the crawl has URLs that it concerns
 
     def line(self) -> str:
         """Return all changes in one line, for the user."""
         first, *others = self.changes
         moved = [f"{counted(self.left, 'page has', 'pages have')} left search"] if self.left else []
         moved += [f"{counted(self.due, 'URL is', 'URLs are')} due now"] if self.due else []
+        if self.has_revised and not moved:
+            moved = ["no page has left search, and no URL is due because of it"]
         return "; ".join([_said(first, " of this crawl"), *map(_said, others), *moved, *self._next()])
 
     def _next(self) -> Iterator[str]:
@@ -138,7 +141,14 @@ def change_settings(
     crawl.work = replace(crawl.work, config=after)
     was_damaged = stored is None and settings_entry(parent) is not None
     return ChangedSettings(
-        found, crawl.snapshot.number, is_committed, revised.left, revised.due, was_damaged, parent.number
+        found,
+        crawl.snapshot.number,
+        is_committed,
+        revised.left,
+        revised.due,
+        was_damaged,
+        parent.number,
+        before.scope != after.scope and any(entry.records for entry in parent.files_of(WEBDB)),
     )
 
 
