@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -14,26 +15,24 @@ from crawlctl.pipeline.crawl.changes.revision import Revised, revise_pages
 from crawlctl.pipeline.crawl.leased_crawl import leased_crawl
 from crawlctl.pipeline.processes.cores import usable_cores
 from crawlctl.pipeline.scope.scope import Scope
-from crawlctl.pipeline.state.kinds import WEBDB
 from crawlctl.pipeline.terminal.counted import counted
-from crawlctl.pipeline.urls.hosts import host_of, host_of_key, partition_of, webdb_key
+from crawlctl.pipeline.urls.hosts import host_of, partition_of
 from crawlctl.pipeline.urls.seeds import Problem
 from crawlctl.pipeline.urls.whatwg import shown
-from crawlctl.pipeline.webdb.census import due_ranges, status_counts
 from crawlctl.pipeline.webdb.merge.update import inject
-from crawlctl.pipeline.webdb.part import open_part
-from crawlctl.pipeline.webdb.records import NEVER, Status
+from crawlctl.pipeline.webdb.part import lookup, open_part
+from crawlctl.pipeline.webdb.records import Status
 from crawlctl.pipeline.webdb.seed_hosts import seed_hosts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from crawlctl.pipeline.config.settings import Config, ScopeSettings
     from crawlctl.pipeline.crawl.leased_crawl import LeasedCrawl
     from crawlctl.pipeline.crawl.work import Work
     from crawlctl.pipeline.scope.scope import Exclusion
-    from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.snapshots import Snapshot
+    from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.urls.seeds import Seeds
 
 FEWEST_PARTITIONS = 4
@@ -87,7 +86,7 @@ def folder_hint(urls: Sequence[str], settings: ScopeSettings) -> tuple[str, ...]
 
 @dataclass(frozen=True)
 class AddedSeeds:
-    """How many seeds were new to the crawl or known, and how many other known URLs they have made due."""
+    """How many seeds were new to the crawl or known, and how many known URLs are due because of them."""
 
     new: int
     known: int
@@ -127,12 +126,21 @@ def _let_in(crawl: LeasedCrawl, after: Snapshot) -> Revised:
     Without rules the scope is the hosts of the seeds, so the first seed of a host widens it: for the pages of
     an archive, and for URLs of the host that were excluded.
     """
-    if crawl.work.config.scope.include or not any(map(_may_be_kept_out, crawl.snapshot.files_of(WEBDB))):
+    if crawl.work.config.scope.include:
         return Revised(after.files)
     new = seed_hosts(crawl.store, after) - seed_hosts(crawl.store, crawl.snapshot)
-    if not new:
-        return Revised(after.files)
-    return revise_pages(crawl.work, after, only=tuple(sorted(new)))
+    known = tuple(_known_hosts(crawl.store, crawl.snapshot, new))
+    return revise_pages(crawl.work, after, only=known) if known else Revised(after.files)
+
+
+def _known_hosts(store: Store, snapshot: Snapshot, hosts: Iterable[str]) -> Iterator[str]:
+    """Yield the hosts of which the crawl knows a URL."""
+    by_partition: dict[int, list[str]] = defaultdict(list)
+    for host in sorted(hosts):
+        by_partition[partition_of(host, snapshot.partitions)].append(host)
+    for partition, some in by_partition.items():
+        part = open_part(store, snapshot, partition)
+        yield from (host for host in some if part and part.has_host(host.encode()))
 
 
 def seeds_led_outside(crawl: LeasedCrawl, seeds: Sequence[str]) -> Iterator[str]:
@@ -141,18 +149,11 @@ def seeds_led_outside(crawl: LeasedCrawl, seeds: Sequence[str]) -> Iterator[str]
     hosts = () if settings.include else seed_hosts(crawl.store, snapshot)
     scope = Scope(settings, hosts)
     for seed in seeds[:_CHECKED_SEEDS]:
-        key = webdb_key(seed)
-        part = open_part(crawl.store, snapshot, partition_of(host_of_key(key), snapshot.partitions))
-        entry = part.get(key) if part else None
+        entry = lookup(crawl.store, snapshot, seed)
         target = entry.redirect_to if entry and entry.status is Status.REDIRECTED else ""
         exclusion = scope.verdict(target, 0) if target else None
         if exclusion is not None:
-            advice = "" if settings.include else f"; to crawl it, type `crawlctl run {quote(target)}`"
+            is_other_host = exclusion.setting == "scope.include" and not settings.include
+            advice = f"; to crawl it, type `crawlctl run {quote(target)}`" if is_other_host else ""
             reason = f"which is outside the scope ({exclusion})"
             yield f"{shown(seed)} redirects to {shown(target)}, {reason}{advice}"
-
-
-def _may_be_kept_out(entry: FileEntry) -> bool:
-    """Return whether a part may have URLs that the scope keeps out; its counters tell."""
-    never = any(span.last >= NEVER for span in due_ranges(entry.counters))
-    return never or Status.EXCLUDED.name.lower() in status_counts(entry.counters)

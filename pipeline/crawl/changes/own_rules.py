@@ -65,7 +65,8 @@ class Change:
 class ChangedSettings:
     """The result of a change of the crawl's own settings; `snapshot` is the current snapshot after it.
 
-    `left` is how many pages have left search, and `due` how many URLs have become due.
+    `left` is how many pages have left search, `excluded` how many URLs are newly excluded (those pages among
+    them), and `due` how many URLs have become due.
     """
 
     changes: tuple[Change, ...]
@@ -75,12 +76,16 @@ class ChangedSettings:
     due: int = 0
     was_damaged: bool = False  # whether the old settings could not be read
     undo: int = 0  # the number of the snapshot before the change
+    excluded: int = 0
     has_revised: bool = False  # whether the scope is another, and the crawl has URLs that it concerns
 
     def line(self) -> str:
         """Return all changes in one line, for the user."""
         first, *others = self.changes
         moved = [f"{counted(self.left, 'page has', 'pages have')} left search"] if self.left else []
+        unseen = self.excluded - self.left
+        url = "other URL" if self.left else "URL"
+        moved += [f"{counted(unseen, url)} will not be fetched"] if unseen > 0 else []
         moved += [f"{counted(self.due, 'URL is', 'URLs are')} due now"] if self.due else []
         if self.has_revised and not moved:
             moved = ["no page has left search, and no URL is due because of it"]
@@ -148,6 +153,7 @@ def change_settings(
         revised.due,
         was_damaged,
         parent.number,
+        revised.excluded,
         before.scope != after.scope and any(entry.records for entry in parent.files_of(WEBDB)),
     )
 
