@@ -26,7 +26,7 @@ from crawlctl.pipeline.crawl.reports.run_report import RunReport, is_idle
 from crawlctl.pipeline.crawl.round_pace import RoundPace
 from crawlctl.pipeline.crawl.round_plan import plan_round
 from crawlctl.pipeline.crawl.round_steps import fetch, kept_files, merge_webdb
-from crawlctl.pipeline.crawl.seeding import add_seeds
+from crawlctl.pipeline.crawl.seeding import add_seeds, seeds_led_outside
 from crawlctl.pipeline.crawl.upkeep.collecting import collect_after_run
 from crawlctl.pipeline.duplicates.grouping_due import is_grouping_due
 from crawlctl.pipeline.fetch.save.run_buffer import REACHED, REQUESTS
@@ -40,7 +40,7 @@ from crawlctl.pipeline.state.journal import (
 )
 from crawlctl.pipeline.state.kinds import WEBDB
 from crawlctl.pipeline.state.run_goal import begin_goal, drop_goal, pass_on_goal, read_goal
-from crawlctl.pipeline.terminal.counted import by_number, counted
+from crawlctl.pipeline.terminal.counted import by_number
 from crawlctl.pipeline.terminal.utc import utc
 from crawlctl.pipeline.webdb.census import status_counts
 from crawlctl.pipeline.webdb.due import estimate_due, next_due
@@ -91,10 +91,13 @@ def run_rounds(
     with leased_crawl(work, "run", partitions=partitions if seeds else None) as crawl:
         began_with = crawl.snapshot.number
         settle_settings(crawl, changes or {})
-        if seeds and (new := add_seeds(crawl, seeds).new):
-            work.display.say(f"injected {counted(new, 'new URL')}")
+        if seeds:
+            for line in add_seeds(crawl, seeds).lines():
+                work.display.say(line)
         driver = _Driver(crawl, report, rank)
         driver.run_all(_rounds_to_run(crawl, iterations, has_number=has_number), done)
+        for line in seeds_led_outside(crawl, seeds):
+            work.display.say(line)
         drop_goal(crawl.store, crawl.next_round)
         driver.rank_if_due(last=True)
         driver.group_if_due()

@@ -3,31 +3,41 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from shlex import quote
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+import msgspec
+
+from crawlctl.pipeline.crawl.changes.revision import Revised, revise_pages
 from crawlctl.pipeline.crawl.leased_crawl import leased_crawl
 from crawlctl.pipeline.processes.cores import usable_cores
 from crawlctl.pipeline.scope.scope import Scope
 from crawlctl.pipeline.terminal.counted import counted
-from crawlctl.pipeline.urls.hosts import host_of
+from crawlctl.pipeline.urls.hosts import host_of, partition_of
 from crawlctl.pipeline.urls.seeds import Problem
 from crawlctl.pipeline.urls.whatwg import shown
 from crawlctl.pipeline.webdb.merge.update import inject
+from crawlctl.pipeline.webdb.part import lookup, open_part
+from crawlctl.pipeline.webdb.records import Status
+from crawlctl.pipeline.webdb.seed_hosts import seed_hosts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from crawlctl.pipeline.config.settings import Config, ScopeSettings
     from crawlctl.pipeline.crawl.leased_crawl import LeasedCrawl
     from crawlctl.pipeline.crawl.work import Work
     from crawlctl.pipeline.scope.scope import Exclusion
+    from crawlctl.pipeline.state.snapshots import Snapshot
+    from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.urls.seeds import Seeds
-    from crawlctl.pipeline.webdb.merge.update import Injected
 
 FEWEST_PARTITIONS = 4
 _SHOWN_RULES = 3
+_CHECKED_SEEDS = 10  # of how many seeds a run says that they lead outside; each costs a look-up
 
 
 def partitions_of(config: Config) -> int:
@@ -74,15 +84,76 @@ def folder_hint(urls: Sequence[str], settings: ScopeSettings) -> tuple[str, ...]
     return (f"staying on {hosts}; to stay below {below} add {flags}",)
 
 
-def seed_crawl(work: Work, seeds: Sequence[str]) -> Injected:
-    """Put seeds into the crawl of a store, and commit it if any of them is new."""
+@dataclass(frozen=True)
+class AddedSeeds:
+    """How many seeds were new to the crawl or known, and how many known URLs are due because of them."""
+
+    new: int
+    known: int
+    let_in: int = 0
+
+    def lines(self) -> Iterator[str]:
+        """Yield what has changed, for the user."""
+        if self.new:
+            yield f"injected {counted(self.new, 'new URL')}"
+        yield from self.let_in_lines()
+
+    def let_in_lines(self) -> Iterator[str]:
+        """Yield a line about the known URLs that have become due, if there are any."""
+        if self.let_in:
+            are_due = counted(self.let_in, "known URL is", "known URLs are")
+            yield f"{are_due} due now, because a seed has brought a new host into the scope"
+
+
+def seed_crawl(work: Work, seeds: Sequence[str]) -> AddedSeeds:
+    """Put seeds into the crawl of a store, and commit it if any of them changes something."""
     with leased_crawl(work, "inject", runs_jobs=False) as crawl:
         return add_seeds(crawl, seeds)
 
 
-def add_seeds(crawl: LeasedCrawl, seeds: Sequence[str]) -> Injected:
-    """Put seeds into a crawl that is leased, and commit it if any of them is new."""
+def add_seeds(crawl: LeasedCrawl, seeds: Sequence[str]) -> AddedSeeds:
+    """Put seeds into a crawl that is leased, and commit it if any of them changes something."""
     injected = inject(crawl.store, crawl.snapshot, seeds, int(time.time()))
-    if injected.files != crawl.snapshot.files:
-        crawl.commit(injected.files, made_by=crawl.part_of_command(counted(injected.new, "new seed")))
-    return injected
+    revised = _let_in(crawl, msgspec.structs.replace(crawl.snapshot, files=injected.files))
+    if revised.files != crawl.snapshot.files:
+        crawl.commit(revised.files, made_by=crawl.part_of_command(counted(injected.new, "new seed")))
+    return AddedSeeds(injected.new, injected.known, revised.due)
+
+
+def _let_in(crawl: LeasedCrawl, after: Snapshot) -> Revised:
+    """Make known URLs due that belong to the crawl because their host now has a seed.
+
+    Without rules the scope is the hosts of the seeds, so the first seed of a host widens it: for the pages of
+    an archive, and for URLs of the host that were excluded.
+    """
+    if crawl.work.config.scope.include:
+        return Revised(after.files)
+    new = seed_hosts(crawl.store, after) - seed_hosts(crawl.store, crawl.snapshot)
+    known = tuple(_known_hosts(crawl.store, crawl.snapshot, new))
+    return revise_pages(crawl.work, after, only=known) if known else Revised(after.files)
+
+
+def _known_hosts(store: Store, snapshot: Snapshot, hosts: Iterable[str]) -> Iterator[str]:
+    """Yield the hosts of which the crawl knows a URL."""
+    by_partition: dict[int, list[str]] = defaultdict(list)
+    for host in sorted(hosts):
+        by_partition[partition_of(host, snapshot.partitions)].append(host)
+    for partition, some in by_partition.items():
+        part = open_part(store, snapshot, partition)
+        yield from (host for host in some if part and part.has_host(host.encode()))
+
+
+def seeds_led_outside(crawl: LeasedCrawl, seeds: Sequence[str]) -> Iterator[str]:
+    """Yield a line per seed that redirects to a URL outside the scope, so that nothing follows from it."""
+    settings, snapshot = crawl.work.config.scope, crawl.snapshot
+    hosts = () if settings.include else seed_hosts(crawl.store, snapshot)
+    scope = Scope(settings, hosts)
+    for seed in seeds[:_CHECKED_SEEDS]:
+        entry = lookup(crawl.store, snapshot, seed)
+        target = entry.redirect_to if entry and entry.status is Status.REDIRECTED else ""
+        exclusion = scope.verdict(target, 0) if target else None
+        if exclusion is not None:
+            is_other_host = exclusion.setting == "scope.include" and not settings.include
+            advice = f"; to crawl it, type `crawlctl run {quote(target)}`" if is_other_host else ""
+            reason = f"which is outside the scope ({exclusion})"
+            yield f"{shown(seed)} redirects to {shown(target)}, {reason}{advice}"

@@ -55,11 +55,21 @@ _TRUNCATIONS = {
     ErrorKind.BAD_RESPONSE: Truncation.UNSPECIFIED,
 }
 _LONGEST_REASON = 300
+# An answer 407 never comes from the host: over https libcurl makes an error of it, over http an answer.
+PROXY_LOGIN = 407
+PROXY_WANTS_PASSWORD = FetchError(
+    ErrorKind.PROXY,
+    f"the proxy asks for a name and a password (status {PROXY_LOGIN}); write them into fetch.proxy: "
+    "http://NAME:PASSWORD@HOST:PORT",
+)
+_TUNNEL_REFUSED = f"CONNECT tunnel failed, response {PROXY_LOGIN}"
 
 
 def failure_of(code: int, message: str, *, has_proxy: bool = False) -> FetchError:
     """Return our error for a code and message of libcurl; behind a proxy we connect only to the proxy."""
     kind = next((kind for text, kind in _BY_MESSAGE if text in message), None)
+    if has_proxy and _TUNNEL_REFUSED in message:
+        return PROXY_WANTS_PASSWORD
     if has_proxy and code == pycurl.E_COULDNT_CONNECT:
         kind = ErrorKind.PROXY
     reason = escaped(message)

@@ -12,7 +12,7 @@ import pycurl
 from crawlctl.pipeline.config.secrets import without_secret
 from crawlctl.pipeline.http.body import SNIFFED_BYTES, Body, body_cost, body_limit, must_be_whole, pdf_limit
 from crawlctl.pipeline.http.body_budget import Account
-from crawlctl.pipeline.http.curl_errors import failure_of, truncation_of
+from crawlctl.pipeline.http.curl_errors import PROXY_LOGIN, PROXY_WANTS_PASSWORD, failure_of, truncation_of
 from crawlctl.pipeline.http.curl_options import accept_headers, common_options, conditions
 from crawlctl.pipeline.http.dialler import Dialler
 from crawlctl.pipeline.http.exchange import (
@@ -226,6 +226,8 @@ class Transfer:
         if self._head_is_whole:
             head, status = bytes(self._head), get(pycurl.RESPONSE_CODE)
             version = _VERSIONS.get(get(pycurl.INFO_HTTP_VERSION), "")
+        if error is None and status == PROXY_LOGIN and self._settings.proxy:
+            error = PROXY_WANTS_PASSWORD
         headers = parse_headers(head)
         redirect, bad_redirect = redirect_of(self.url, status, headers)
         answer = Answer(

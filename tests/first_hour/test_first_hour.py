@@ -117,7 +117,17 @@ def test_a_narrower_scope_counts_at_once_and_a_wider_one_too(
     shell("crawlctl config set 'scope.exclude=[\"*/asyncio*\"]'")
     assert not [url for url in found(shell, "event loop") if "asyncio" in url]
     assert "scope.exclude" in shell("crawlctl config set scope.exclude=")
+    nothing = shell("crawlctl config set scope.max_path_segments=19")
+    assert nothing.endswith("(was 20); no page has left search, and no URL is due because of it")
     assert "scope.max_depth 5 the crawl" in shell("crawlctl config")
+
+
+def test_the_settings_of_a_crawl_can_be_edited(shell: NewUser, crawl: Path, web: DemoWeb) -> None:
+    shell("printf '%s\\n' '#!/bin/sh' 'sed -i s/^#scope.max_depth:.*/scope.max_depth:\\ 0/ \"$1\"' > editor")
+    edited = shell("chmod +x editor; EDITOR=./editor crawlctl config edit")
+    assert "scope.max_depth of this crawl is now 0 (was 20); " in edited and "left search; undo: " in edited
+    assert found(shell, "'*'") == [web.sites[1].url]
+    assert "the text has no changes, so the crawl stays as it is" in shell("EDITOR=true crawlctl config edit")
 
 
 def test_a_crawl_is_the_same_from_another_folder(
@@ -184,6 +194,10 @@ def test_pages_of_an_archive_stay_when_the_crawl_runs(
     ran = shell(f"crawlctl run {web.sites[0].url} --store second --depth 0")
     assert "pages fetched 1 " in ran
     assert len(found(shell, "'*'", "second")) == web.sites[1].pages + 1
+    ran = shell(f"crawlctl run {web.sites[1].url} --store second --depth 1")
+    let_in = "known URLs are due now, because a seed has brought a new host into the scope"
+    assert f"{web.sites[1].pages} {let_in}" in ran
+    assert f"{web.sites[1].host} {web.sites[1].pages} " in ran
 
 
 @pytest.mark.integration

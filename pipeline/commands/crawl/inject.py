@@ -60,6 +60,8 @@ def command(session: Session, words: tuple[str, ...], skip_bad: bool, as_json: b
         return
     known = counted(injected.known, "was", "were")
     say(f"injected {counted(injected.new, 'new URL')}, due now; {known} known")
+    for line in injected.let_in_lines():
+        say(line)
 
 
 def _read(words: tuple[str, ...], strip: tuple[str, ...]) -> Iterator[Seeds]:

@@ -240,7 +240,7 @@ def _change(
         moved = {"left": changed.left, "due": changed.due}
         print_json({"snapshot": changed.snapshot, "changed": values, "pages": moved})
     elif changed.changes:
-        undo = f"; undo: {session.typed('rollback', str(changed.undo))}" if changed.left else ""
+        undo = f"; undo: {session.typed('rollback', str(changed.undo))}" if changed.excluded else ""
         say(changed.line() + undo)
     else:
         say(

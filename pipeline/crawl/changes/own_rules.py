@@ -33,7 +33,7 @@ from crawlctl.pipeline.crawl.leased_crawl import leased_crawl, require_sound_rul
 from crawlctl.pipeline.crawl.replaying import replay
 from crawlctl.pipeline.errors import ConfigError, CorruptFile
 from crawlctl.pipeline.scope.scope_change import may_widen
-from crawlctl.pipeline.state.kinds import SETTINGS
+from crawlctl.pipeline.state.kinds import SETTINGS, WEBDB
 from crawlctl.pipeline.state.own_settings import read_own_settings, settings_entry, write_own_settings
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.terminal.counted import counted
@@ -65,7 +65,8 @@ class Change:
 class ChangedSettings:
     """The result of a change of the crawl's own settings; `snapshot` is the current snapshot after it.
 
-    `left` is how many pages have left search, and `due` how many URLs have become due.
+    `left` is how many pages have left search, `excluded` how many URLs are newly excluded (those pages among
+    them), and `due` how many URLs have become due.
     """
 
     changes: tuple[Change, ...]
@@ -76,12 +77,19 @@ class ChangedSettings:
     was_damaged: bool = False  # whether the old settings could not be read
     undo: int = 0  # the number of the snapshot before the change
     unmatched: tuple[str, ...] = ()  # sentences about search rules that match no page
+    excluded: int = 0
+    has_revised: bool = False  # whether the scope is another, and the crawl has URLs that it concerns
 
     def line(self) -> str:
         """Return all changes in one line, for the user."""
         first, *others = self.changes
         moved = [f"{counted(self.left, 'page has', 'pages have')} left search"] if self.left else []
+        unseen = self.excluded - self.left
+        url = "other URL" if self.left else "URL"
+        moved += [f"{counted(unseen, url)} will not be fetched"] if unseen > 0 else []
         moved += [f"{counted(self.due, 'URL is', 'URLs are')} due now"] if self.due else []
+        if self.has_revised and not moved:
+            moved = ["no page has left search, and no URL is due because of it"]
         return "; ".join([_said(first, " of this crawl"), *map(_said, others), *moved, *self._next()])
 
     def _next(self) -> Iterator[str]:
@@ -147,6 +155,8 @@ def change_settings(
         was_damaged,
         parent.number,
         _unmatched(crawl, found),
+        revised.excluded,
+        before.scope != after.scope and any(entry.records for entry in parent.files_of(WEBDB)),
     )
 
 

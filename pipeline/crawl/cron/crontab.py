@@ -7,6 +7,7 @@ out lines that it cannot parse, and moves variables. We must not do that, so the
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import subprocess
 from typing import TYPE_CHECKING
@@ -56,8 +57,12 @@ def _of_seconds(every: str, seconds: int, chance: int) -> str:
 
 
 def tag_of(store: str) -> str:
-    """Return the comment that marks the line of a store; not the URI, for cron reads % in comments too."""
-    return f"crawlctl {hashlib.blake2b(store.encode(), digest_size=8).hexdigest()}"
+    """Return the comment that marks the line of a store; not the URI, for cron reads % in comments too.
+
+    A folder has one mark, whether it is named by its own path, through a link or with `..` in it.
+    """
+    place = store if "://" in store else os.path.realpath(store)
+    return f"crawlctl {hashlib.blake2b(place.encode(), digest_size=8).hexdigest()}"
 
 
 def cron_line(when: str, command: str, tag: str) -> str:

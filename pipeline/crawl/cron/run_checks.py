@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from crawlctl.pipeline.errors import ConfigError, NotACrawl
 from crawlctl.pipeline.http.curl_options import user_agent
 from crawlctl.pipeline.runners.switches import require_conf
+from crawlctl.pipeline.state.kinds import WEBDB
 from crawlctl.pipeline.state.snapshots import load_current
 from crawlctl.pipeline.urls.seeds import read_seeds
 
@@ -29,13 +30,19 @@ def require_ready(config: Config, store: Store, seed_file: Path | None, log: Pat
 
 def _require_crawl(store: Store, seed_file: Path | None) -> None:
     try:
-        load_current(store)
+        snapshot = load_current(store)
     except NotACrawl as error:
         if seed_file is None:
             raise NotACrawl(
                 f"{store.uri} holds no crawl, so cron would have nothing to run; begin one with "
                 f"`crawlctl run --seed FILE --store {store.uri}`, or give the line its seeds with --seed FILE"
             ) from error
+        return
+    if seed_file is None and not any(entry.records for entry in snapshot.files_of(WEBDB)):
+        raise ConfigError(
+            f"{store.uri} has no URLs yet, so cron would have nothing to run; add some with "
+            f"`crawlctl inject URL --store {store.uri}`, or give the line its seeds with --seed FILE"
+        )
 
 
 def _require_log(log: Path) -> None:

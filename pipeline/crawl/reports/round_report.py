@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.config.settings import RoundSettings
 
 _MAX_TIME = "round.max_time"
+_TAIL = "round.tail"
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,16 @@ def round_table(reports: Sequence[RoundReport], room: int) -> Iterator[str]:
 
 
 def limit_line(report: RoundReport, settings: RoundSettings, due: int) -> str:
-    """Return which limits ended a round, and how many URLs are due after it; the settings name the limits."""
+    """Return which limits ended a round, and how many URLs are due after it; the settings name the limits.
+
+    A tail is often longer than its setting (round_pace.py), so its line has no number.
+    """
     limits = " and ".join(f"{name} ({_value(settings, name)})" for name in report.ended_by)
     still = f"{counted(due, 'URL is', 'URLs are')} still due"
     if report.ended_by == (_MAX_TIME,) and settings.max_time and report.seconds < settings.max_time:
         return f"round {report.round} ended: no host may be asked before {limits} is over; {still}"
+    if report.ended_by == (_TAIL,):
+        return f"round {report.round} ended: it only waited for slow or failing hosts ({_TAIL}); {still}"
     return f"round {report.round} ended at {limits}; {still}"
 
 

@@ -23,8 +23,10 @@ from crawlctl.pipeline.state.journal import saved_files
 from crawlctl.pipeline.state.kinds import FRESH, OUTCOMES, WEBDB
 from crawlctl.pipeline.state.run_goal import read_goal
 from crawlctl.pipeline.state.snapshots import load_current
+from crawlctl.pipeline.webdb.census import status_counts
 from crawlctl.pipeline.webdb.due import due_counts, next_due
 from crawlctl.pipeline.webdb.host_table import read_summaries
+from crawlctl.pipeline.webdb.records import LIVE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.webdb.due import DueCounts
 
 LEFT = "left"  # a counter of a run's outcomes: how many URLs were due and not fetched
+_LIVE = frozenset(status.name.lower() for status in LIVE)
 _MOVING = (OUTCOMES, FRESH)  # kinds of files that change the WebDB
 _KEPT_HOSTS = 100_000  # the most hosts whose pages are counted per host
 
@@ -64,6 +67,7 @@ class RunEnd:
     next_due: int | None  # when the next URL falls due, in UTC seconds
     open_round: OpenRound | None
     goal: Goal | None  # the goal of `--iterations`, if it was not reached
+    has_pages: bool = True  # whether any page can be searched
 
 
 class RunReport:
@@ -139,6 +143,9 @@ class RunReport:
             next_due(snapshot, now),
             opened,
             read_goal(store, number),
+            not _LIVE.isdisjoint(
+                name for entry in snapshot.files_of(WEBDB) for name in status_counts(entry.counters)
+            ),
         )
 
     def _own(self, files: Iterable[FileEntry]) -> list[FileEntry]:

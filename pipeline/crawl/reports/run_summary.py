@@ -77,6 +77,7 @@ def summary_json(report: RunReport, end: RunEnd, following: str = "") -> dict[st
 def next_command(end: RunEnd, options: Sequence[str], store: Sequence[str], *, is_stopped: bool) -> str:
     """Return what to type next: the rest of a stopped run, another round, or a query.
 
+    Where nothing can be searched it is the list of errors, which says why.
     `options` are those that set the number of rounds, `store` those that name the store.
     """
     if is_stopped:
@@ -86,6 +87,8 @@ def next_command(end: RunEnd, options: Sequence[str], store: Sequence[str], *, i
         return join(["crawlctl", "run", *until_empty, *store])
     if not end.urls:
         return join(["crawlctl", "inject", "FILE", *store])
+    if not end.has_pages:
+        return join(["crawlctl", "errors", *store])
     return join(["crawlctl", "query", *store, "WORDS"])
 
 

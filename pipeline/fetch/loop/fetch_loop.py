@@ -89,6 +89,7 @@ class FetchLoop:
             if self._is_idle() and not self._goes_on():
                 break
             if self._is_tail_over():
+                self._tools.run.count(ENDED_BY + "round.tail")
                 self._see_off()
                 break
             self._wait()

@@ -106,12 +106,18 @@ OPERATORS = (
 )
 
 
-def help_lines(*, prompt: bool = False) -> Iterator[str]:
-    """Yield the operators with their first examples; for the prompt only frequent ones, in 40 columns."""
-    column, width = (_PROMPT_COLUMN, _PROMPT_WIDTH) if prompt else (_COLUMN, _WIDTH)
+def help_lines() -> Iterator[str]:
+    """Yield all operators with their first examples."""
     for operator in OPERATORS:
-        if operator.prompt or not prompt:
-            yield from _in_columns(operator.examples[0], operator.meaning, column, width)
+        yield from _in_columns(operator.examples[0], operator.meaning, _COLUMN, _WIDTH)
+
+
+def prompt_lines(room: int, *more: tuple[str, str]) -> Iterator[str]:
+    """Yield the frequent operators, and `more` that can be typed, in `room` columns, at least 40."""
+    column, width = (_COLUMN, _WIDTH) if room >= _WIDTH else (_PROMPT_COLUMN, max(room, _PROMPT_WIDTH))
+    often = ((operator.examples[0], operator.meaning) for operator in OPERATORS if operator.prompt)
+    for typed, meaning in (*often, *more):
+        yield from _in_columns(typed, meaning, column, width)
 
 
 def in_one_line() -> str:

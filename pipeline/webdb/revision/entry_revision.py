@@ -86,8 +86,11 @@ class EntryRevision:
     def _inside(self, entry: WebEntry) -> Revised:
         if is_shut_out(entry):
             after = let_in(entry, self._now)
+        elif entry.next_due == NEVER:
+            # An imported page: links of it that were outside the scope were not taken, so it is read again.
+            after = without_validators(made_due(entry, self._now))
         else:
-            after = made_due(entry, self._now) if entry.next_due == NEVER else entry
+            after = entry
         return Revised(entry, after, is_outside=False)
 
 

@@ -19,7 +19,7 @@ import pytest
 
 from crawlctl.cli import run
 from crawlctl.pipeline.fetch.failure_words import in_words
-from crawlctl.tests.pipeline.fetch.site import serving
+from crawlctl.tests.pipeline.fetch.site import Resource, serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -161,6 +161,23 @@ def test_a_proxy_that_is_down_is_named_without_its_password(shell: Any) -> None:
     assert not any(SECRET in text for text in (said, explained, dumped))
     everything = b"".join(path.read_bytes() for path in Path("crawl").rglob("*") if path.is_file())
     assert SECRET.encode() not in everything
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_proxy_that_asks_for_a_password_is_not_taken_for_the_host(shell: Any, scheme: str) -> None:
+    url = f"{scheme}://one.example/"
+    with serving(1) as (proxy,):
+        # What the proxy is asked for: whole URLs over http, tunnels over https.
+        for asked in (url, f"{url}robots.txt", "one.example:443"):
+            proxy.resources[asked] = Resource(b"", 407, {"Proxy-Authenticate": "Basic"})
+        said = shell(
+            *(*settings(), *seeded(url), "--proxy", f"http://{proxy.host}"),
+            code=NOTHING_FETCHED,
+        )
+    why = "the proxy asks for a name and a password (status 407)"
+    assert f"nothing was fetched: the proxy could not be used (one.example: {why})" in said
+    assert "check the value of fetch.proxy" in said
+    assert reason_in(shell, url).startswith(f"proxy: {why}; write them into fetch.proxy")
 
 
 @pytest.mark.slow

@@ -71,6 +71,14 @@ def statuses(shell: Shell) -> dict[str, int]:
     return found
 
 
+def test_a_change_of_the_scope_says_how_many_urls_it_moves_also_if_none(crawlctl: Shell) -> None:
+    crawlctl("run", "--seed", "seed.txt", "--iterations", "1")
+    told = [crawlctl("config", "set", f"scope.max_depth={depth}") for depth in (0, 1, 2)]
+    assert "(was 20); 2 URLs will not be fetched; undo: crawlctl rollback " in told[0]
+    assert told[1].endswith("(was 0); 2 URLs are due now\n")
+    assert told[2].endswith("(was 1); no page has left search, and no URL is due because of it\n")
+
+
 def test_the_file_variables_and_flags_of_the_first_run_become_the_crawls_own(
     crawlctl: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from contextlib import contextmanager
 from itertools import pairwise
@@ -181,6 +182,47 @@ def test_a_round_cut_by_a_limit_says_which_limit_and_how_much_is_due(
     assert early in lines
     assert "3 URLs are due now" in said.out
     assert said.out.splitlines()[-1] == "next: crawlctl run"
+
+
+def test_a_round_that_only_waits_for_slow_hosts_says_so(
+    crawlctl: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serving(2) as (slow, quick):
+        paths = [f"/{number}" for number in range(20)]
+        for path in paths:
+            slow.page(path)
+            slow.resources[path].seconds = 0.3
+        quick.page("/", "/new")
+        quick.page("/new")
+        seed(*map(slow.url, paths), quick.url())
+        assert run(["--set", "round.tail=100ms", "run", "--seed", "seed.txt", "--iterations", "2"]) == 0
+        said = capsys.readouterr().err
+    assert re.search(
+        r"^round 1 ended: it only waited for slow or failing hosts \(round\.tail\); \d+ URLs are still due$",
+        *(said, re.M),
+    ), said
+
+
+def test_a_run_that_leaves_nothing_to_search_names_the_list_of_errors(crawlctl: Shell) -> None:
+    with serving(1) as (site,):
+        seed(site.url("/missing"))
+        assert crawlctl("run", "--seed", "seed.txt").splitlines()[-1] == "next: crawlctl errors"
+
+
+def test_a_seed_that_redirects_outside_the_scope_is_told_with_the_command_that_crawls_it(
+    crawlctl: Shell,
+) -> None:
+    with serving(2) as (moved, there):
+        moved.redirect("/", there.url())
+        there.page("/")
+        crawlctl("run", moved.url())
+        assert f"{moved.url()} redirects to {there.url()}, which is outside the scope (scope.include: no" in (
+            crawlctl.said
+        )
+        (command,) = re.findall(r"to crawl it, type `crawlctl (run [^`]+)`", crawlctl.said)
+        crawlctl(*command.split())
+        assert "redirects" not in crawlctl.said
+        assert crawlctl("query", "--urls", "page").split() == [there.url()]
 
 
 def test_a_host_in_trouble_stands_in_the_summary_and_in_the_status(

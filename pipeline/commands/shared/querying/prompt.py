@@ -20,12 +20,8 @@ if TYPE_CHECKING:
 
 PROMPT = "query> "
 _HELP_HEAD = "You type, and find pages that:"
-_HELP_END = """\
-an empty line     more of the last query
-exit or Ctrl-D    ends the prompt
-To search for the word help or exit, put
-it in quotes. `crawlctl help query` says
-more."""
+_TYPED = (("an empty line", "more of the last query"), ("exit or Ctrl-D", "ends the prompt"))
+_HELP_END = "To search for the word help or exit, put it in quotes. `crawlctl help query` says more."
 _LEAVE = ("exit", "quit")
 _MAX_HISTORY = 1000
 
@@ -79,9 +75,10 @@ class _Conversation:
 
 
 def _help() -> str:
-    from crawlctl.pipeline.search.query.operators import help_lines
+    from crawlctl.pipeline.search.query.operators import prompt_lines
 
-    return "\n".join((_HELP_HEAD, *help_lines(prompt=True), _HELP_END))
+    room = output_columns()
+    return "\n".join((_HELP_HEAD, *prompt_lines(room, *_TYPED), *wrapped(_HELP_END, room)))
 
 
 def _answer_lines(answer: Callable[[str, int], ShownPages]) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from crawlctl.cli import run
 from crawlctl.pipeline.formats.zstd_module import zstd
+from crawlctl.tests.pipeline.fetch.site import serving
 from crawlctl.tests.pipeline.imports.archives import answer, arc_record, page, record, write
 
 if TYPE_CHECKING:
@@ -121,6 +122,26 @@ def test_imported_pages_outside_the_scope_stay_and_are_not_visited(shell: Shell,
     lines = shell("explain", "--no-links", "https://a.org/loops").splitlines()
     assert "next_due      never, unless the scope changes" in lines
     assert "source        imported from old.warc.gz" in lines
+
+
+@pytest.mark.parametrize("command", ["run", "inject"])
+def test_a_seed_lets_the_imported_pages_of_its_host_in(shell: Shell, tmp_path: Path, command: str) -> None:
+    """The archive has the first page alone, and its links were outside the scope when it was imported."""
+    with serving(1) as (site,):
+        site.page("/", "/found", ETag='"1"')
+        site.page("/found")
+        body = site.resources["/"].body.decode()
+        write(tmp_path / "old.warc.gz", record(site.url(), answer(body, 'ETag: "1"')))
+        Path("crawl.yaml").write_text(
+            "partitions: 2\nrunner: {name: inline}\npoliteness: {delay: 0, response_factor: 0}\n"
+            "fetch: {contact: t@example.org, allowed_networks: [127.0.0.1]}\n"
+        )
+        shell("import-warc", "old.warc.gz")
+        said = shell(command, site.url()) + shell.said
+        assert "1 known URL is due now, because a seed has brought a new host into the scope" in said
+        shell("run", "--iterations", "2")
+        assert set(site.pages_asked()) == {"/", "/found"}
+        assert "known URL" not in shell("inject", site.url()), "the host is in the scope already"
 
 
 def test_imported_pages_that_are_due_all_the_same_are_left_alone(shell: Shell, tmp_path: Path) -> None:

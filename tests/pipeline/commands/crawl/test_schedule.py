@@ -12,6 +12,7 @@ import pytest
 
 pytest.importorskip("crontab", reason="python-crontab is not installed")
 
+SEED = "http://127.0.0.1:8999/"  # a private address, which a run refuses at once
 OTHERS = "# mine\nMAILTO=me@example.org\n*/5 * * * * echo '# not a comment' 50\\%\n\n@weird this line\n"
 CRONTAB = """#!/bin/sh
 case "$1" in
@@ -32,6 +33,7 @@ def table(shell: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TABLE", str(tmp_path / "table"))
     monkeypatch.setenv("CRAWLCTL_FETCH_CONTACT", "mailto:me@example.org")
     shell("init")
+    shell("inject", SEED)
     return tmp_path / "table"
 
 
@@ -58,6 +60,7 @@ def test_lines_of_others_and_of_other_stores_stay_as_they_are(shell: Any, table:
     table.write_text(OTHERS)
     for name in ("one", "two"):
         shell("init", "--store", name)
+        shell("inject", SEED, "--store", name)
     shell("schedule", "add", "--store", "one")
     shell("schedule", "add", "--store", "two")
     assert table.read_text().startswith(OTHERS)
@@ -134,6 +137,24 @@ def test_what_a_run_would_fail_with_is_said_before_the_line_is_written(
     Path("empty.txt").write_text("# none yet\n")
     assert said in shell("schedule", "add", *arguments, code=code)
     assert not table.exists()
+
+
+def test_a_crawl_without_urls_has_nothing_to_run(shell: Any, table: Path) -> None:
+    shell("init", "--store", "new")
+    told = shell("schedule", "add", "--store", "new", code=2)
+    assert (
+        "new has no URLs yet, so cron would have nothing to run; add some with `crawlctl inject URL" in told
+    )
+    assert not table.exists()
+
+
+def test_a_store_has_one_line_however_its_folder_is_named(shell: Any, table: Path) -> None:
+    Path("link").symlink_to("crawl")
+    Path("other").mkdir()
+    for name in ("crawl", "other/../crawl", "link"):
+        shell("schedule", "add", "--store", name)
+    assert len(ours(table)) == 1
+    assert shell("schedule", "show").strip() == ours(table)[0]
 
 
 def test_without_a_contact_no_line_is_written(

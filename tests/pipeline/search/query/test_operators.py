@@ -4,7 +4,7 @@ import pytest
 
 from crawlctl.pipeline.search.query.filters import FILTERS
 from crawlctl.pipeline.search.query.grammar import parse
-from crawlctl.pipeline.search.query.operators import OPERATORS, help_lines, markdown_table
+from crawlctl.pipeline.search.query.operators import OPERATORS, help_lines, markdown_table, prompt_lines
 from crawlctl.pipeline.search.query.tree import FIELDS
 
 
@@ -24,8 +24,10 @@ def test_the_help_has_a_line_per_operator_that_fits_a_terminal() -> None:
     assert max(map(len, lines)) < 78
 
 
-def test_the_help_of_the_prompt_has_the_operators_of_every_day_in_forty_columns() -> None:
-    lines = list(help_lines(prompt=True))
-    assert max(map(len, lines)) <= 40
-    assert not any(line.startswith("heading:") for line in lines)
-    assert "title:json        have the word in the" in lines
+def test_the_help_of_the_prompt_has_the_operators_of_every_day_and_fits_the_terminal() -> None:
+    narrow, wide = (list(prompt_lines(room, ("exit", "ends it"))) for room in (40, 80))
+    assert max(map(len, narrow)) <= 40 < max(map(len, wide)) < 80
+    assert not any(line.startswith("heading:") for line in (*narrow, *wide))
+    assert "title:json        have the word in the" in narrow
+    assert "title:json                  have the word in the title" in wide
+    assert narrow[-1].split() == wide[-1].split() == ["exit", "ends", "it"]

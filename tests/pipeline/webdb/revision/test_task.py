@@ -102,7 +102,8 @@ def plainly(url: str, entry: WebEntry, task: ReviseOrder) -> WebEntry:
         same = {name: getattr(entry, name) for name in kept}
         return WebEntry(Status.UNFETCHED, next_due=NOW, last_tried=NOW - 1, **same)
     if exclusion is None:
-        return due_now(entry) if entry.next_due == NEVER else entry
+        # An imported page is read again as a whole, because links outside the scope were not taken.
+        return replace(due_now(entry), etag="", last_modified="") if entry.next_due == NEVER else entry
     is_removed = exclusion.setting in ("scope.forgotten", "scope.hidden")
     if entry.source.startswith("warc:") and not is_removed:
         return replace(entry, next_due=NEVER)
