@@ -83,16 +83,16 @@ def language_of(text: str, declared: str = "") -> str:
 
 def detected_language(text: str) -> str:
     """Return the language of a text, or "" if the text is too short or in no language we know."""
-    return language_of_words(sampled_words(text))
+    return language_of_words(counted_words(text))
 
 
-def sampled_words(text: str) -> list[str]:
-    """Return the words of a part of a text: of the whole text, or of its beginning and its middle."""
-    return _words(_sample(text))
+def counted_words(text: str) -> Counter[str]:
+    """Return the words of a text, or of its beginning and its middle, each with how often it occurs there."""
+    return Counter(_words(_sample(text)))
 
 
-def language_of_words(words: list[str]) -> str:
-    """Return the language of sampled words, or "" if they are too few or in no language we know."""
+def language_of_words(words: Counter[str]) -> str:
+    """Return the language of counted words, or "" if they are too few or in no language we know."""
     script, total = _script_of(words)
     if len(script) == 2:
         return script
@@ -121,10 +121,13 @@ def _words(text: str) -> list[str]:
     return [word for chunk in words if (word := chunk.strip("_"))] if "_" in text else words
 
 
-def _script_of(words: list[str]) -> tuple[str, int]:
+def _script_of(words: Counter[str]) -> tuple[str, int]:
     """Return the script of most words (its language if it has only one), and the number of these words."""
+    if "".join(words).isascii():
+        return "Latin", sum([count for word, count in words.items() if word[0].isalpha()])
     written = Counter(dict.fromkeys(("Latin", "ja", "zh"), 0))
-    for first, count in Counter([word[0] for word in words]).items():
+    for word, count in words.items():
+        first = word[0]
         if first < "\u0370":
             written["Latin"] += count if first.isalpha() else 0
         else:
@@ -145,10 +148,13 @@ def _script_of_character(character: str) -> str:
     return _SCRIPTS[bisect_right(_BEGINNINGS, ord(character)) - 1][1]
 
 
-def _by_function_words(words: list[str], total: int, known: dict[str, tuple[tuple[str, float], ...]]) -> str:
+def _by_function_words(
+    words: Counter[str], total: int, known: dict[str, tuple[tuple[str, float], ...]]
+) -> str:
     score: dict[str, float] = {}
     different: dict[str, int] = {}
-    for word, count in Counter([word for word in words if word in known]).items():
+    for word in [word for word in words if word in known]:
+        count = words[word]
         for code, weight in known[word]:
             score[code] = score.get(code, 0.0) + weight * count
             different[code] = different.get(code, 0) + 1
