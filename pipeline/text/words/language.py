@@ -148,24 +148,22 @@ def _script_of_character(character: str) -> str:
     return _SCRIPTS[bisect_right(_BEGINNINGS, ord(character)) - 1][1]
 
 
-def _by_function_words(
-    words: Counter[str], total: int, known: dict[str, tuple[tuple[str, float], ...]]
-) -> str:
+def _by_function_words(words: Counter[str], total: int, known: dict[str, dict[str, float]]) -> str:
     score: dict[str, float] = {}
-    different: dict[str, int] = {}
-    for word in [word for word in words if word in known]:
-        count = words[word]
-        for code, weight in known[word]:
+    found = [(known[word], count) for word, count in words.items() if word in known]
+    for weights, count in found:
+        for code, weight in weights.items():
             score[code] = score.get(code, 0.0) + weight * count
-            different[code] = different.get(code, 0) + 1
     best, *others = sorted(score, key=score.__getitem__, reverse=True) or [""]
-    if not best or score[best] < _MIN_SHARE * total or different[best] < _MIN_DIFFERENT:
+    if not best or score[best] < _MIN_SHARE * total:
+        return ""
+    if sum([best in weights for weights, _ in found]) < _MIN_DIFFERENT:
         return ""
     return best if not others or score[best] >= _MIN_LEAD * score[others[0]] else ""
 
 
 @lru_cache(maxsize=16)
-def _known_words(script: str) -> dict[str, tuple[tuple[str, float], ...]]:
+def _known_words(script: str) -> dict[str, dict[str, float]]:
     """Return the function words in a script, each with its languages and their weights.
 
     A word that several languages share weighs less for each of them.
@@ -176,4 +174,4 @@ def _known_words(script: str) -> dict[str, tuple[tuple[str, float], ...]]:
             # Single ASCII letters are left out: they number sections and name variables.
             if _script_of_character(word[0]) == script and (len(word) > 1 or word > "z"):
                 owners.setdefault(word, []).append(code)
-    return {word: tuple((code, 1 / len(codes)) for code in codes) for word, codes in owners.items()}
+    return {word: dict.fromkeys(codes, 1 / len(codes)) for word, codes in owners.items()}
