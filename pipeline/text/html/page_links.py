@@ -26,7 +26,8 @@ _NAME = "[A-Za-z0-9_~-][A-Za-z0-9._~-]*"
 _PLAIN = re.compile(f"(?:(https?://[A-Za-z0-9.-]+)?/)?{_NAME}(?:/{_NAME})*/?")
 
 _REMEMBERED_ORIGINS = 1024
-_REMEMBERED_CHARACTERS = 1 << 22  # of links and their URLs: about 40,000 links, 10 MB
+_REMEMBERED_BYTES = 1 << 23  # of links and their URLs: about 30,000 links
+_BYTES_PER_LINK = 200  # besides its characters: two strings, and their place in a dict
 
 
 class WrittenLink(msgspec.Struct, frozen=True, gc=False):
@@ -62,7 +63,7 @@ class LinkResolver:
         if not _SAME_IN_FOLDER.match(href):
             return _resolve(self._base, href, self._strip)
         url = self._known[href] = self._plain_url(href) or _resolve(self._folder.url, href, self._strip)
-        _FOLDERS.room -= len(href) + len(url)
+        _FOLDERS.charge(href, url)
         return url
 
     def _plain_url(self, href: str) -> str:
@@ -172,19 +173,23 @@ class _Folders:
     """
 
     def __init__(self) -> None:
-        self.room = _REMEMBERED_CHARACTERS  # how many more characters may be kept
+        self._room = _REMEMBERED_BYTES  # how many more bytes may be kept
         self._folders: dict[tuple[str, tuple[str, ...]], _Folder] = {}
 
     def folder(self, url: str, strip: tuple[str, ...]) -> _Folder:
         """Return a folder, by its URL and the parameters that are removed from its links."""
+        if self._room < 0:
+            self._folders.clear()
+            self._room = _REMEMBERED_BYTES
         found = self._folders.get((url, strip))
-        if found is None or self.room < 0:
-            if self.room < 0:
-                self._folders.clear()
-                self.room = _REMEMBERED_CHARACTERS
+        if found is None:
             found = self._folders[url, strip] = _Folder(url, _resolve(url, "", ()), {})
-            self.room -= len(url) + len(found.canonical)
+            self.charge(url, found.canonical)
         return found
+
+    def charge(self, link: str, url: str) -> None:
+        """Count a link that is kept. The limit is asked at the next page: a page has a limit of its own."""
+        self._room -= len(link) + len(url) + _BYTES_PER_LINK
 
 
 _FOLDERS = _Folders()

@@ -25,9 +25,9 @@ import struct
 from hashlib import blake2b
 from typing import NamedTuple
 
+from crawlctl.pipeline.text.likeness.sketch_sizes import KEYS, PARITY_BITS
+
 SIGNATURE_BYTES = 16
-KEYS = 8
-PARITY_BITS = 2048
 MAX_WORDS = 1 << 14  # of a text that count
 _LAYOUT = struct.Struct(f"<I{KEYS}I{PARITY_BITS // 8}s")
 SKETCH_BYTES = _LAYOUT.size

@@ -12,7 +12,7 @@ from zlib import crc32
 
 import numpy as np
 
-from crawlctl.pipeline.text.likeness.fingerprint import KEYS, PARITY_BITS
+from crawlctl.pipeline.text.likeness.sketch_sizes import KEYS, PARITY_BITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
