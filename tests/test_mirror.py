@@ -232,6 +232,8 @@ COVERED_BY = {
     "pipeline/store/hdfs/stream": "pipeline/store/hdfs/test_store",
     "pipeline/store/hdfs/upload": "pipeline/store/hdfs/test_hdfs_faults",
     "pipeline/terminal/streams": "test_output",
+    "pipeline/text/likeness/sketch_sizes": "pipeline/text/likeness/test_fingerprint",
+    "pipeline/text/likeness/word_triples": "pipeline/text/likeness/test_fingerprint",
     "pipeline/text/markdown/block_frames": "pipeline/text/markdown/test_page_markdown",
     "pipeline/text/markdown/element_frames": "pipeline/text/markdown/test_page_markdown",
     "pipeline/text/markdown/inline_markdown": "pipeline/text/markdown/test_page_markdown",

@@ -40,7 +40,7 @@ from crawlctl.pipeline.text.html.directives import AGENT, robots_tags
 from crawlctl.pipeline.text.html.html import parse_html
 from crawlctl.pipeline.text.html.xhtml import as_html
 from crawlctl.pipeline.text.likeness.fingerprint import fingerprint
-from crawlctl.pipeline.text.words.language import declared_language, language_of_words, sampled_words
+from crawlctl.pipeline.text.words.language import counted_words, declared_language, language_of_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,7 +132,7 @@ def _finished(document: FetchedDocument, rules: ParseRules, kind: DocumentKind, 
     # text.
     signature, sketch = fingerprint(f"{page.title}\n{page.whole or page.text}")
     declared = page.language or declared_language(document.content_language)
-    words = sampled_words(page.text)
+    words = counted_words(page.text)
     detected = language_of_words(words)
     signs = signs_of(document.url, page, words, sketch, detected=detected, declared=declared)
     shown = _SHOWN.get(kind, kind.value)

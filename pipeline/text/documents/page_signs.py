@@ -18,7 +18,7 @@ from crawlctl.pipeline.urls.domains import registrable_domain
 from crawlctl.pipeline.urls.hosts import host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
     from crawlctl.pipeline.text.documents.page import Page
 
@@ -36,10 +36,10 @@ _CARELESS = ("", "en")  # templates declare `en` for texts in any language
 
 
 def signs_of(
-    url: str, page: Page, words: Sequence[str], sketch: bytes, *, detected: str, declared: str
+    url: str, page: Page, words: Counter[str], sketch: bytes, *, detected: str, declared: str
 ) -> int:
-    """Return the signs of a page; `words` are sampled from its text, in the language `detected`."""
-    signs = _signs_of_words(page.text, words, detected) if len(words) >= _MANY_WORDS else 0
+    """Return the signs of a page; `words` are counted in a part of its text, in the language `detected`."""
+    signs = _signs_of_words(page.text, words, detected) if words.total() >= _MANY_WORDS else 0
     if _leads_away(url, page):
         signs |= LINKS_AWAY
     if _is_stuffed_title(page.title):
@@ -51,17 +51,23 @@ def signs_of(
     return signs
 
 
-def _signs_of_words(text: str, words: Sequence[str], language: str) -> int:
+def _signs_of_words(text: str, words: Counter[str], language: str) -> int:
     """Return the signs of a text of plain words; code and tables, which repeat themselves, have none.
 
     A text whose language was detected has enough function words.
     """
-    ((word, count),) = Counter(words).most_common(1)
-    is_frequent = count >= len(words) * _STUFFED and _has_meaning(word)
-    if (language and not is_frequent) or sum(map(str.isalpha, words)) < len(words) * _PLAIN:
+    total = words.total()
+    ((word, count),) = words.most_common(1)
+    is_frequent = count >= total * _STUFFED and _has_meaning(word)
+    if (language and not is_frequent) or _how_many(words, str.isalpha) < total * _PLAIN:
         return 0
-    is_list = not language and sum(map(is_function_word, words)) < len(words) * _FUNCTION_WORDS
+    is_list = not language and _how_many(words, is_function_word) < total * _FUNCTION_WORDS
     return (STUFFED if is_frequent and _stands_alone(word, text) else 0) | (WORD_LIST if is_list else 0)
+
+
+def _how_many(words: Counter[str], is_such: Callable[[str], bool]) -> int:
+    """Return how many of the counted words are such words."""
+    return sum([count for word, count in words.items() if is_such(word)])
 
 
 def _has_meaning(word: str) -> bool:

@@ -80,7 +80,7 @@ class Verdict(NamedTuple):
     def kept(self, length: int) -> bytes:
         """Return 1 for each of the `length` texts that is content, and for the end; 0 for dropped texts."""
         kept = bytearray(b"\x01" * (length + 1))
-        for start, end, _ in self.dropped:
+        for start, end, *_ in self.dropped:
             kept[start:end] = bytes(end - start)
         if self.main is not None:
             kept[: self.main.start] = bytes(self.main.start)
@@ -124,10 +124,10 @@ def _look(blocks: Sequence[Block], sizes: Sizes, *, by_name: bool) -> Look:
     letters = sizes.letters
     outside = len(letters)  # the start of the last block dropped
     for block in reversed(blocks):
-        start, end, node = block
+        start, end, node, tag = block
         if start >= outside or letters[start] == letters[end]:
             continue
-        tag, attributes = node.tag or "", node.attributes
+        attributes = node.attributes
         names = _names(attributes) if attributes else _UNNAMED
         if names == _UNNAMED and tag in _SILENT and _TELLING.isdisjoint(attributes):
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import repeat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -26,8 +26,8 @@ _NAME = "[A-Za-z0-9_~-][A-Za-z0-9._~-]*"
 _PLAIN = re.compile(f"(?:(https?://[A-Za-z0-9.-]+)?/)?{_NAME}(?:/{_NAME})*/?")
 
 _REMEMBERED_ORIGINS = 1024
-_REMEMBERED_FOLDERS = 64
-_REMEMBERED_LINKS = 1024  # the most links cached per folder
+_REMEMBERED_BYTES = 1 << 23  # of links and their URLs: about 30,000 links
+_BYTES_PER_LINK = 200  # besides its characters: two strings, and their place in a dict
 
 
 class WrittenLink(msgspec.Struct, frozen=True, gc=False):
@@ -39,18 +39,14 @@ class WrittenLink(msgspec.Struct, frozen=True, gc=False):
 
 
 class LinkResolver:
-    """Resolves the links of one page; it shares a cache with the other pages of the same folder.
-
-    Pages of one folder have many links in common, such as menus. The cache lives as long as the process.
-    """
+    """Resolves the links of one page; it shares a cache with the other pages of the same folder."""
 
     def __init__(self, url: str, base: str = "", strip: tuple[str, ...] = ()) -> None:
         self._url = url
         self._base = _base(url, base)
-        self._folder = _folder(self._base)
         self._strip = strip
-        self._neighbours = _neighbours(self._folder, strip)
-        self._canonical_folder = _canonical_folder(self._folder)
+        self._folder = _FOLDERS.folder(_folder_of(self._base), strip)
+        self._known = self._folder.links
 
     def url_of(self, href: str) -> str:
         """Return the canonical URL of a link, or "" if it cannot be fetched."""
@@ -59,16 +55,15 @@ class LinkResolver:
             # space before the # is part of the path, but a space at the end of a link is not.
             link, _, _ = href.partition("#")
             href = link if link[-1:] > " " else href
-        known = self._neighbours.get(href)
+        known = self._known.get(href)
         if known is not None:
             return known
         if href.startswith(_NOT_FETCHED):
             return ""
         if not _SAME_IN_FOLDER.match(href):
             return _resolve(self._base, href, self._strip)
-        if len(self._neighbours) >= _REMEMBERED_LINKS:
-            self._neighbours.clear()
-        url = self._neighbours[href] = self._plain_url(href) or _resolve(self._folder, href, self._strip)
+        url = self._known[href] = self._plain_url(href) or _resolve(self._folder.url, href, self._strip)
+        _FOLDERS.charge(href, url)
         return url
 
     def _plain_url(self, href: str) -> str:
@@ -76,7 +71,7 @@ class LinkResolver:
         match = _PLAIN.fullmatch(href)
         if match is None:
             return ""
-        start, origin = self._canonical_folder, match[1]
+        start, origin = self._folder.canonical, match[1]
         if origin:
             start, href = _canonical_origin(origin), href[len(origin) :]
         elif href[0] == "/":
@@ -97,7 +92,7 @@ class LinkResolver:
         URL has such a link, it gets its text and does not count as boilerplate.
         """
         found: dict[str, Link] = {}
-        known = self._neighbours.get
+        known = self._known.get
         for link, is_boilerplate in zip(written, boilerplate, strict=False):
             url = known(link.href)
             if url is None:
@@ -149,20 +144,9 @@ def _canonical_origin(origin: str) -> str:
     return _origin(_resolve(f"{origin}/", "", ()))
 
 
-def _folder(base: str) -> str:
+def _folder_of(base: str) -> str:
     path = base.partition("?")[0]
     return path[: path.rindex("/") + 1]
-
-
-@lru_cache(maxsize=_REMEMBERED_FOLDERS)
-def _canonical_folder(folder: str) -> str:
-    return _resolve(folder, "", ())
-
-
-@lru_cache(maxsize=_REMEMBERED_FOLDERS)
-def _neighbours(_folder: str, _strip: tuple[str, ...]) -> dict[str, str]:
-    """Return the cache of a folder: the links found on its pages so far, each with its URL."""
-    return {}
 
 
 def _resolve(base: str, href: str, strip: tuple[str, ...]) -> str:
@@ -170,3 +154,42 @@ def _resolve(base: str, href: str, strip: tuple[str, ...]) -> str:
         return canonical_link(base, href, strip)
     except UrlError:
         return ""
+
+
+class _Folder(NamedTuple):
+    """A folder of a host: its URL, the canonical form of it, and the links found on its pages so far."""
+
+    url: str
+    canonical: str
+    links: dict[str, str]  # each link as it is written, without fragment, and its URL
+
+
+class _Folders:
+    """The folders of the pages that were parsed so far, for the life of the process.
+
+    Pages of one folder have many links in common, such as menus. One limit holds for the links of all
+    folders, and all are forgotten when it is reached: with a limit per folder, a few long indexes would push
+    out the menus again and again.
+    """
+
+    def __init__(self) -> None:
+        self._room = _REMEMBERED_BYTES  # how many more bytes may be kept
+        self._folders: dict[tuple[str, tuple[str, ...]], _Folder] = {}
+
+    def folder(self, url: str, strip: tuple[str, ...]) -> _Folder:
+        """Return a folder, by its URL and the parameters that are removed from its links."""
+        if self._room < 0:
+            self._folders.clear()
+            self._room = _REMEMBERED_BYTES
+        found = self._folders.get((url, strip))
+        if found is None:
+            found = self._folders[url, strip] = _Folder(url, _resolve(url, "", ()), {})
+            self.charge(url, found.canonical)
+        return found
+
+    def charge(self, link: str, url: str) -> None:
+        """Count a link that is kept. The limit is asked at the next page: a page has a limit of its own."""
+        self._room -= len(link) + len(url) + _BYTES_PER_LINK
+
+
+_FOLDERS = _Folders()

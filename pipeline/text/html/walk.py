@@ -132,13 +132,13 @@ class Walk:
                 continue
             while True:  # leave this element, and those around it that end with it
                 if element is not None:
-                    gap, _, leave, _, _, is_block = element
+                    gap, _, leave, _, _, block = element
                     if hidden and node.mem_id in hidden:
                         self._mute(node)
-                    if is_block:
+                    if block:
                         start, end = marks.pop(), len(texts)
                         if start < end:
-                            blocks(new(Block, (start, end, node)))
+                            blocks(new(Block, (start, end, node, block)))
                     elif leave is not None:
                         leave(self, node)
                     if gap and texts[-1] is not gap:
@@ -323,7 +323,7 @@ class _Element(NamedTuple):
     leave: Handler | None = None
     closed: bool = False  # its children are not visited
     is_marked: bool = False  # its start is kept in `marks`, for `leave` or for its block
-    is_block: bool = False  # it is judged as a whole (boilerplate.py)
+    block: str = ""  # its tag, if its text is judged as a whole (boilerplate.py)
 
 
 _PLAIN = _Element()
@@ -367,7 +367,7 @@ def _elements() -> dict[str, _Element]:
             leave.get(name),
             closed=name in NOT_ENTERED,
             is_marked=name in marked,
-            is_block=name in CONTAINERS,
+            block=name if name in CONTAINERS else "",
         )
         for name in names
     }

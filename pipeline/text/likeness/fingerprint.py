@@ -23,22 +23,11 @@ import math
 import re
 import struct
 from hashlib import blake2b
-from typing import TYPE_CHECKING, NamedTuple
-from zlib import crc32
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Hashes = NDArray[np.uint64]
+from crawlctl.pipeline.text.likeness.sketch_sizes import KEYS, PARITY_BITS
 
 SIGNATURE_BYTES = 16
-KEYS = 8
-_HASHES_PER_KEY = 6
-_BINS = KEYS * _HASHES_PER_KEY
-_THROWN = 9 * _BINS  # how many hashes are thrown; enough that only one text in a hundred leaves a bin empty
-_EMPTY = 2**64 - 1
-PARITY_BITS = 2048
 MAX_WORDS = 1 << 14  # of a text that count
 _LAYOUT = struct.Struct(f"<I{KEYS}I{PARITY_BITS // 8}s")
 SKETCH_BYTES = _LAYOUT.size
@@ -67,12 +56,10 @@ def fingerprint(text: str) -> Fingerprint:
 
 
 def _sketch(words: list[bytes]) -> bytes:
-    import numpy as np
+    from crawlctl.pipeline.text.likeness.word_triples import hashed_triples, keys_of, parity_of
 
-    triples = _triples(words)
-    flips = np.bincount((triples >> np.uint64(53)).astype(np.intp), minlength=PARITY_BITS)
-    parity = np.packbits((flips & 1).astype(np.uint8)).tobytes()
-    return _LAYOUT.pack(len(triples), *_keys(triples), parity)
+    triples = hashed_triples(words)
+    return _LAYOUT.pack(len(triples), *keys_of(triples), parity_of(triples))
 
 
 def similarity(one: bytes, other: bytes) -> float:
@@ -108,71 +95,3 @@ def _words(text: str) -> list[bytes]:
     """Return the words of a text, ASCII letters in lower case; a Chinese character is a word."""
     letters = text.encode("utf-8", "replace").translate(_LETTERS)
     return _WORD.findall(letters) if letters.translate(None, _NOT_IDEOGRAPH) else letters.split()
-
-
-def _triples(words: list[bytes]) -> Hashes:
-    """Return the distinct hashes of three consecutive words; a text of one or two words is padded."""
-    import numpy as np
-
-    count = max(len(words), 3)
-    hashes = np.zeros(count, np.uint64)
-    hashes[: len(words)] = np.fromiter(map(crc32, words), np.uint64, len(words))
-    found = _mix(hashes[:-2].copy())
-    for following in (hashes[1:-1], hashes[2:]):
-        found += following
-        _mix(found)
-    found.sort()
-    is_new = np.ones(len(found), np.bool_)  # np.unique is seven times slower
-    np.not_equal(found[1:], found[:-1], out=is_new[1:])
-    distinct: Hashes = found[is_new]
-    return distinct
-
-
-def _keys(triples: Hashes) -> list[int]:
-    """Return the keys, made of min-hashes drawn by Fast Similarity Sketching (Dahlgaard et al. 2017).
-
-    Each triple is thrown into one of 48 bins, and the smallest hash in a bin counts. While a bin is empty,
-    all triples are thrown once more, and count only in the bins that were empty before.
-    """
-    import numpy as np
-
-    throws = math.ceil(_THROWN / len(triples))
-    smallest = np.full(_BINS, _EMPTY, np.uint64)
-    done = 0
-    while (empty := smallest == _EMPTY).any():
-        seeds = np.arange(done, done + throws, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-        thrown = _mix(triples + seeds[:, np.newaxis])
-        smallest[empty] = _drawn(thrown)[empty]
-        done += throws
-    combined = np.zeros(KEYS, np.uint64)
-    for column in smallest.reshape(KEYS, _HASHES_PER_KEY).T:
-        combined += column
-        _mix(combined)
-    keys: list[int] = (combined >> np.uint64(32)).tolist()
-    return keys
-
-
-def _drawn(thrown: Hashes) -> Hashes:
-    """Return the smallest hash in each bin, from the first throw (row) that has one there, else _EMPTY."""
-    import numpy as np
-
-    throws = len(thrown)
-    bins = ((thrown >> np.uint64(32)) * np.uint64(_BINS)) >> np.uint64(32)
-    cells = bins.astype(np.intp) + np.arange(throws)[:, np.newaxis] * _BINS
-    lowest = np.full(throws * _BINS, _EMPTY, np.uint64)
-    np.minimum.at(lowest, cells.ravel(), thrown.ravel())  # numpy does this fast in one dimension only
-    table = lowest.reshape(throws, _BINS)
-    drawn: Hashes = table[np.argmax(table != _EMPTY, axis=0), np.arange(_BINS)]
-    return drawn
-
-
-def _mix(values: Hashes) -> Hashes:
-    """Mix the values in place by the finaliser of SplitMix64, and return them."""
-    import numpy as np
-
-    values ^= values >> np.uint64(30)
-    values *= np.uint64(0xBF58476D1CE4E5B9)
-    values ^= values >> np.uint64(27)
-    values *= np.uint64(0x94D049BB133111EB)
-    values ^= values >> np.uint64(31)
-    return values

@@ -6,7 +6,8 @@ from collections import defaultdict
 
 import numpy as np
 
-from crawlctl.pipeline.text.likeness.fingerprint import KEYS, PARITY_BITS, similarity, sketch_keys
+from crawlctl.pipeline.text.likeness.fingerprint import similarity, sketch_keys
+from crawlctl.pipeline.text.likeness.sketch_sizes import KEYS, PARITY_BITS
 
 # The layout of a sketch.
 SKETCH = np.dtype([("size", "<u4"), ("keys", "<u4", (KEYS,)), ("parity", "<u8", (PARITY_BITS // 64,))])

@@ -105,7 +105,7 @@ class PageBlocks:
         titles = [heading.start for heading in self._titles]
         around: list[tuple[int, int]] = []  # the start and the size of the candidates around
         for block in reversed(blocks):
-            start, end, _ = block
+            start, end, *_ = block
             size = before[end] - before[start]
             if not _FEWEST <= size <= _MOST or (end > first and start < last):
                 continue

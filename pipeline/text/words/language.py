@@ -83,16 +83,16 @@ def language_of(text: str, declared: str = "") -> str:
 
 def detected_language(text: str) -> str:
     """Return the language of a text, or "" if the text is too short or in no language we know."""
-    return language_of_words(sampled_words(text))
+    return language_of_words(counted_words(text))
 
 
-def sampled_words(text: str) -> list[str]:
-    """Return the words of a part of a text: of the whole text, or of its beginning and its middle."""
-    return _words(_sample(text))
+def counted_words(text: str) -> Counter[str]:
+    """Return the words of a text, or of its beginning and its middle, each with how often it occurs there."""
+    return Counter(_words(_sample(text)))
 
 
-def language_of_words(words: list[str]) -> str:
-    """Return the language of sampled words, or "" if they are too few or in no language we know."""
+def language_of_words(words: Counter[str]) -> str:
+    """Return the language of counted words, or "" if they are too few or in no language we know."""
     script, total = _script_of(words)
     if len(script) == 2:
         return script
@@ -121,10 +121,13 @@ def _words(text: str) -> list[str]:
     return [word for chunk in words if (word := chunk.strip("_"))] if "_" in text else words
 
 
-def _script_of(words: list[str]) -> tuple[str, int]:
+def _script_of(words: Counter[str]) -> tuple[str, int]:
     """Return the script of most words (its language if it has only one), and the number of these words."""
+    if "".join(words).isascii():
+        return "Latin", sum([count for word, count in words.items() if word[0].isalpha()])
     written = Counter(dict.fromkeys(("Latin", "ja", "zh"), 0))
-    for first, count in Counter([word[0] for word in words]).items():
+    for word, count in words.items():
+        first = word[0]
         if first < "\u0370":
             written["Latin"] += count if first.isalpha() else 0
         else:
@@ -145,21 +148,22 @@ def _script_of_character(character: str) -> str:
     return _SCRIPTS[bisect_right(_BEGINNINGS, ord(character)) - 1][1]
 
 
-def _by_function_words(words: list[str], total: int, known: dict[str, tuple[tuple[str, float], ...]]) -> str:
+def _by_function_words(words: Counter[str], total: int, known: dict[str, dict[str, float]]) -> str:
     score: dict[str, float] = {}
-    different: dict[str, int] = {}
-    for word, count in Counter([word for word in words if word in known]).items():
-        for code, weight in known[word]:
+    found = [(known[word], count) for word, count in words.items() if word in known]
+    for weights, count in found:
+        for code, weight in weights.items():
             score[code] = score.get(code, 0.0) + weight * count
-            different[code] = different.get(code, 0) + 1
     best, *others = sorted(score, key=score.__getitem__, reverse=True) or [""]
-    if not best or score[best] < _MIN_SHARE * total or different[best] < _MIN_DIFFERENT:
+    if not best or score[best] < _MIN_SHARE * total:
+        return ""
+    if sum([best in weights for weights, _ in found]) < _MIN_DIFFERENT:
         return ""
     return best if not others or score[best] >= _MIN_LEAD * score[others[0]] else ""
 
 
 @lru_cache(maxsize=16)
-def _known_words(script: str) -> dict[str, tuple[tuple[str, float], ...]]:
+def _known_words(script: str) -> dict[str, dict[str, float]]:
     """Return the function words in a script, each with its languages and their weights.
 
     A word that several languages share weighs less for each of them.
@@ -170,4 +174,4 @@ def _known_words(script: str) -> dict[str, tuple[tuple[str, float], ...]]:
             # Single ASCII letters are left out: they number sections and name variables.
             if _script_of_character(word[0]) == script and (len(word) > 1 or word > "z"):
                 owners.setdefault(word, []).append(code)
-    return {word: tuple((code, 1 / len(codes)) for code in codes) for word, codes in owners.items()}
+    return {word: dict.fromkeys(codes, 1 / len(codes)) for word, codes in owners.items()}

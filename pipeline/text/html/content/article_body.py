@@ -71,7 +71,7 @@ def _without_asides(
     if less(body.block, dropped, body.prose) < between(body.prose, body.block) * (1 - _CAPTIONS_MOST):
         return list(known), body.block
     start = min((block.start for block in _tables_before(body, blocks, sizes)), default=body.first)
-    return dropped, Block(start, body.block.end, body.block.node)
+    return dropped, body.block._replace(start=start)
 
 
 def _body(
@@ -96,24 +96,24 @@ def _body(
 
 def _is_aside(block: Block, body: _Body, sizes: Sizes) -> bool:
     """Return whether a block in the body of an article is not a part of it."""
-    start, end, node = block
+    start, end, node, tag = block
     if start < body.first or end > body.block.end:
         return False
     prose, letters = between(body.prose, block), between(sizes.letters, block)
     if not prose and letters:
         if between(sizes.plain, block) < letters * (1 - LINKS_SHARE):
             return True
-        if start >= body.end and node.tag not in _LISTS:
+        if start >= body.end and tag not in _LISTS:
             return True
     if prose > body.prose[-1] * _CAPTION_SHARE:
         return False
-    return node.tag == "figcaption" or bool(meaning(node.attributes.get("class") or "") & CAPTION)
+    return tag == "figcaption" or bool(meaning(node.attributes.get("class") or "") & CAPTION)
 
 
 def _tables_before(body: _Body, blocks: Sequence[Block], sizes: Sizes) -> Iterator[Block]:
     """Yield the tables and lists with text of their own before the first paragraph of a body."""
     for block in blocks:
-        if block.start < body.block.start or block.end > body.first or block.node.tag not in _TABLES:
+        if block.start < body.block.start or block.end > body.first or block.tag not in _TABLES:
             continue
         if between(sizes.plain, block) >= between(sizes.letters, block) * (1 - LINKS_SHARE):
             yield block

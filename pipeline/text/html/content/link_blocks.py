@@ -28,14 +28,14 @@ def with_link_blocks(dropped: list[Block], blocks: Sequence[Block], sizes: Sizes
     found: list[Block] = []
     outside = len(letters)
     for block in reversed(blocks):
-        start, end, node = block
+        start, end, node, tag = block
         if start >= outside:
             continue
         is_around = start < first or end > last
         if (
-            (start, end) in gone
-            or (is_around and _is_of_links(letters[end] - letters[start], plain[end] - plain[start]))
-            or (node.tag in _CONTROLS and (is_around or not _is_in_heading(node)))
+            (is_around and _is_of_links(letters[end] - letters[start], plain[end] - plain[start]))
+            or (tag in _CONTROLS and (is_around or not _is_in_heading(node)))
+            or (start, end) in gone
         ):
             found.append(block)
             outside = start
@@ -58,11 +58,11 @@ def _core(blocks: Sequence[Block], gone: set[tuple[int, int]], prose: int, sizes
     before, least = sizes.prose, prose * _CORE_SHARE
     first, last = core = Span(0, len(before) - 1)
     outside = len(before)
-    for start, end, _ in reversed(blocks):
-        if start >= outside:
-            continue
+    for start, end, *_ in reversed(blocks):
+        if start >= outside or before[end] - before[start] < least:
+            continue  # blocks inside have no more prose
         if (start, end) in gone:
             outside = start
-        elif before[end] - before[start] >= least and end <= last and start >= first:
+        elif end <= last and start >= first:
             first, last = core = Span(start, end)
     return core

@@ -54,8 +54,8 @@ def misbehave(document: FetchedDocument, rules: ParseRules) -> Parsed:
         raise ValueError("no such page")
     while document.body == b"spin":
         pass
-    end = time.process_time() + 0.3
-    while document.body == b"work" and time.process_time() < end:
+    end = time.thread_time() + 0.3
+    while document.body == b"work" and time.thread_time() < end:
         pass
     return parse_document(document, rules)
 

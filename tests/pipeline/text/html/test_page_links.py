@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from crawlctl.pipeline.errors import UrlError
 from crawlctl.pipeline.text.documents.page import Link
+from crawlctl.pipeline.text.html import page_links
 from crawlctl.pipeline.text.html.page_links import LinkResolver, WrittenLink
 from crawlctl.pipeline.urls.canonical import canonical_link
 
@@ -109,3 +110,13 @@ def test_what_is_remembered_for_a_folder_is_what_the_link_means(rest: str, schem
         expected = ""
     found = LinkResolver(page).url_of(href)
     assert found == expected or href.startswith("#")
+
+
+def test_the_links_of_all_folders_are_forgotten_when_they_take_too_much_memory() -> None:
+    folders = page_links._Folders()
+    known = folders.folder("http://example.com/a/", ())
+    assert folders.folder("http://example.com/a/", ()) is known
+    folders.charge("b" * page_links._REMEMBERED_BYTES, "http://example.com/a/b")
+    forgotten = folders.folder("http://example.com/a/", ())
+    assert forgotten is not known
+    assert folders.folder("http://example.com/a/", ()) is forgotten

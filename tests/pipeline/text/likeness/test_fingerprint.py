@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.text.likeness.fingerprint import (
-    KEYS,
     SKETCH_BYTES,
     fingerprint,
     similarity,
     sketch_keys,
 )
+from crawlctl.pipeline.text.likeness.sketch_sizes import KEYS
 from crawlctl.tests.pipeline.text.edits import WORDS, edited, jaccard, sketch, text_of
 
 
