@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from crawlctl.pipeline.crawl.leased_crawl import leased_crawl
 from crawlctl.pipeline.processes.cores import usable_cores
 from crawlctl.pipeline.scope.scope import Scope
+from crawlctl.pipeline.store.local.sync_group import synced_together
 from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.urls.hosts import host_of
 from crawlctl.pipeline.urls.seeds import Problem
@@ -82,7 +83,8 @@ def seed_crawl(work: Work, seeds: Sequence[str]) -> Injected:
 
 def add_seeds(crawl: LeasedCrawl, seeds: Sequence[str]) -> Injected:
     """Put seeds into a crawl that is leased, and commit it if any of them is new."""
-    injected = inject(crawl.store, crawl.snapshot, seeds, int(time.time()))
+    with synced_together():
+        injected = inject(crawl.store, crawl.snapshot, seeds, int(time.time()))
     if injected.files != crawl.snapshot.files:
         crawl.commit(injected.files, made_by=crawl.part_of_command(counted(injected.new, "new seed")))
     return injected
