@@ -4,7 +4,8 @@
     order     the task order, JSON that says what to do: a file that all tasks read (OrderedJob), or the input
               line of each task itself (LineJob)
     shuffle   (shard, packed bytes), see jobs/shared/shards.py
-    output    manifest lines: one FileEntry as JSON per file that a task wrote
+    output    manifest lines: one FileEntry as JSON per file that a task wrote; they count when the task
+              has ended, so its files are synced together at its end
 
 A job's records therefore never hold pages or postings: tasks read and write the store by themselves.
 """
@@ -21,6 +22,7 @@ from crawlctl.pipeline.orders import OrderT, StoreOrder, decode_order
 from crawlctl.pipeline.processes.cpu_time import TASK_COUNTERS, TASK_CPU, cpu_seconds
 from crawlctl.pipeline.progress.task_file import Progress, ProgressFile
 from crawlctl.pipeline.state.manifest import encode_entry
+from crawlctl.pipeline.store.local.sync_group import synced_together
 from crawlctl.pipeline.store.open import open_store
 
 with light_imports():
@@ -63,12 +65,12 @@ class LineJob(MRJob, Generic[OrderT]):
 
     def run_mapper(self, step_num: int = 0) -> None:
         """Run a map task, and count its CPU time."""
-        with self._counted_cpu():
+        with self._counted_cpu(), synced_together():
             super().run_mapper(step_num)
 
     def run_reducer(self, step_num: int = 0) -> None:
         """Run a reduce task, and count its CPU time."""
-        with self._counted_cpu():
+        with self._counted_cpu(), synced_together():
             super().run_reducer(step_num)
 
     @contextmanager

@@ -26,6 +26,7 @@ from crawlctl.pipeline.state.journal import FETCH, finish_step, finished_step, p
 from crawlctl.pipeline.state.leases.lease import hold_lease
 from crawlctl.pipeline.state.own_settings import settings_entry, write_own_settings
 from crawlctl.pipeline.state.snapshots import commit, create_crawl, load_current
+from crawlctl.pipeline.store.local.sync_group import synced_together
 from crawlctl.pipeline.terminal.counted import counted
 
 if TYPE_CHECKING:
@@ -115,14 +116,16 @@ class LeasedCrawl:
         self.lease.check()
         number = self.snapshot.round if round_number is None else round_number
         maker = made_by or (self.command if round_number is None else self.part_of_command(f"round {number}"))
-        files = with_rules(self.store, self.snapshot, files)
-        files = with_compound(self.store, self.snapshot, files)
-        row = self._row(files, number, maker, fetched)
+        with synced_together():
+            files = with_rules(self.store, self.snapshot, files)
+            files = with_compound(self.store, self.snapshot, files)
+            row = self._row(files, number, maker, fetched)
+            files = with_row(self.store, files, row)
         self.remark = ""
         self.snapshot = commit(
             self.store,
             self.snapshot,
-            files=with_row(self.store, files, row),
+            files=files,
             round_number=number,
             now=row.committed,
             made_by=maker,

@@ -15,6 +15,7 @@ from crawlctl.pipeline.crawl.changes.revision import Revised, revise_pages
 from crawlctl.pipeline.crawl.leased_crawl import leased_crawl
 from crawlctl.pipeline.processes.cores import usable_cores
 from crawlctl.pipeline.scope.scope import Scope
+from crawlctl.pipeline.store.local.sync_group import synced_together
 from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.urls.hosts import host_of, partition_of
 from crawlctl.pipeline.urls.seeds import Problem
@@ -113,7 +114,8 @@ def seed_crawl(work: Work, seeds: Sequence[str]) -> AddedSeeds:
 
 def add_seeds(crawl: LeasedCrawl, seeds: Sequence[str]) -> AddedSeeds:
     """Put seeds into a crawl that is leased, and commit it if any of them changes something."""
-    injected = inject(crawl.store, crawl.snapshot, seeds, int(time.time()))
+    with synced_together():
+        injected = inject(crawl.store, crawl.snapshot, seeds, int(time.time()))
     revised = _let_in(crawl, msgspec.structs.replace(crawl.snapshot, files=injected.files))
     if revised.files != crawl.snapshot.files:
         crawl.commit(revised.files, made_by=crawl.part_of_command(counted(injected.new, "new seed")))

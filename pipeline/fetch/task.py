@@ -227,6 +227,10 @@ class _Task:
                 tools.planned.add(self._within(scope, [one for one in due if one.key not in archived]))
                 loop.resume_sitemaps(self.sitemaps)
                 loop.fetch()
+                # The last pages take a while to index and to save; other tasks may have the cores meanwhile.
+                guard.close()
+                cores.close()
+                loop.finish()
             except StoreUnavailable as error:
                 self.run.abandon(error)
                 raise self._with_loss(error) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 
 _W3C = re.compile(
     r"(?P<year>\d{4})(?:-(?P<month>\d\d?)(?:-(?P<day>\d\d?)(?:[T ]"
@@ -44,8 +45,12 @@ def parse_feed_date(text: str) -> int | None:
 
 def parse_mail_date(text: str) -> int | None:
     """Return a date as in mails and HTTP headers in UTC seconds, None if it is no date or before 1970."""
-    if len(text) > _MAX_DATE:
-        return None
+    return _mail_date(text) if len(text) <= _MAX_DATE else None
+
+
+@lru_cache(maxsize=1024)
+def _mail_date(text: str) -> int | None:
+    # The answers of a second have the same Date, and many files of a site the same Last-Modified.
     try:
         moment = parsedate_to_datetime(text)
         # A date without a zone, or with "-0000", is UTC.

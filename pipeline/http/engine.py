@@ -26,7 +26,7 @@ import pycurl
 
 from crawlctl.pipeline.http.addresses import AddressGuard
 from crawlctl.pipeline.http.body_budget import BodyBudget
-from crawlctl.pipeline.http.curl_options import bound_look_ups
+from crawlctl.pipeline.http.curl_options import bound_look_ups, common_options
 from crawlctl.pipeline.http.exchange import Answer, ErrorKind, FetchError, Request
 from crawlctl.pipeline.http.open_files import make_room
 from crawlctl.pipeline.http.redirects import checked_url
@@ -73,7 +73,10 @@ class Engine:
         # Transfers that have just been paused for lack of memory, and all that were paused before.
         self._paused: list[Transfer] = []
         self._have_waited: set[Transfer] = set()
-        self._shared = SharedParts(settings, self._guard, self._budget, self._watchdog, self._paused)
+        self._shared = SharedParts(
+            *(settings, self._guard, self._budget, self._watchdog, self._paused),
+            options=tuple(common_options(settings)),
+        )
         self._waiting: deque[tuple[Request, str]] = deque()
         self._active: dict[pycurl.Curl, Transfer] = {}
         # One transfer is created now, so that a bad setting fails here and not with the first page.

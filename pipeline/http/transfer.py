@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pycurl
 
@@ -13,7 +13,7 @@ from crawlctl.pipeline.config.secrets import without_secret
 from crawlctl.pipeline.http.body import SNIFFED_BYTES, Body, body_cost, body_limit, must_be_whole, pdf_limit
 from crawlctl.pipeline.http.body_budget import Account
 from crawlctl.pipeline.http.curl_errors import PROXY_LOGIN, PROXY_WANTS_PASSWORD, failure_of, truncation_of
-from crawlctl.pipeline.http.curl_options import accept_headers, common_options, conditions
+from crawlctl.pipeline.http.curl_options import accept_headers, conditions
 from crawlctl.pipeline.http.dialler import Dialler
 from crawlctl.pipeline.http.exchange import (
     Answer,
@@ -29,6 +29,8 @@ from crawlctl.pipeline.http.redirects import redirect_of
 from crawlctl.pipeline.urls.hosts import host_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from crawlctl.pipeline.config.settings import FetchSettings
     from crawlctl.pipeline.http.addresses import AddressGuard
     from crawlctl.pipeline.http.body_budget import BodyBudget
@@ -50,6 +52,7 @@ class SharedParts(NamedTuple):
     budget: BodyBudget[Transfer]
     watchdog: Watchdog
     paused: list[Transfer]  # transfers that just began to wait for memory; the engine empties the list
+    options: tuple[tuple[int, Any], ...]  # of libcurl; to find them out reads files
 
 
 class Transfer:
@@ -68,11 +71,11 @@ class Transfer:
         self._accept = {kind: accept_headers(kind, settings) for kind in RequestKind}
         self._sent_headers: list[str] | None = None
         self._has_timeout = True
-        self.curl = self._new_handle()
+        self.curl = self._new_handle(shared.options)
 
-    def _new_handle(self) -> pycurl.Curl:
+    def _new_handle(self, options: Iterable[tuple[int, Any]]) -> pycurl.Curl:
         curl = pycurl.Curl()
-        for option, value in common_options(self._settings):
+        for option, value in options:
             curl.setopt(option, value)
         curl.setopt(pycurl.HEADERFUNCTION, self._receive_header)
         curl.setopt(pycurl.WRITEFUNCTION, self._receive_body)

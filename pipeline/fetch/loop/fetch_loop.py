@@ -81,7 +81,7 @@ class FetchLoop:
             self._tools.planned.add_sitemaps(self._tools.sitemaps.resume(host))
 
     def fetch(self) -> None:
-        """Work until nothing is left to do or the round is over, and save the results."""
+        """Work until nothing is left to do or the round is over; `finish` saves the rest of the results."""
         while not self._is_over():
             self._tools.heartbeat.beat()
             self._tools.following.tend(self._clock.now(), len(self._tools.parse_queue))
@@ -100,6 +100,9 @@ class FetchLoop:
         if self._tools.parse_queue:
             self._tools.saver.save_early()
         self._parse_a_little()
+
+    def finish(self) -> None:
+        """Save the results, and say that the task has ended; nothing is parsed any more."""
         for url, kind, reason in self._out_of_reach():
             self._judge(url, kind, reason)
         self._tools.saver.save_last(self._clock.now())

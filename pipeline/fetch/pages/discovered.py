@@ -103,16 +103,22 @@ class DiscoveredUrls:
         The links to the keys in `boilerplate` are in menus or other boilerplate.
         """
         finds, own = self._finds, key_bounds(host)[0]
-        for key, anchor in links:
+        for key, whole_anchor in links:
             find = finds.get(key)
             if find is None:
                 find = finds[key] = _Discovered(origin)
                 self.memory += len(key) + _FIND_OVERHEAD
             else:
                 find.see(origin)
-            if anchor:
-                weight = _WEIGHTS[key.startswith(own)][key in boilerplate]
-                self._count(find.anchors, anchor[:MAX_ANCHOR_CHARS], weight)
+            if not whole_anchor:
+                continue
+            anchor = whole_anchor[:MAX_ANCHOR_CHARS]
+            weight = _WEIGHTS[key.startswith(own)][key in boilerplate]
+            before = find.anchors.get(anchor)
+            if before is None:
+                self._add_anchor(find.anchors, anchor, weight)
+            elif weight > BOILERPLATE:
+                find.anchors[anchor] = sum_of(before, weight)
 
     def date(self, key: bytes, changed: int, published: int = 0) -> None:
         """Record when a page was changed and published by its sitemap or feed, if the URL was added."""
@@ -121,14 +127,10 @@ class DiscoveredUrls:
             find.lastmod = max(find.lastmod, changed)
             find.published = earliest(find.published, published)
 
-    def _count(self, anchors: dict[str, int], anchor: str, weight: int) -> None:
-        before = anchors.get(anchor)
-        if before is None:
-            self._make_room(anchors)
-            anchors[anchor] = weight
-            self.memory += _bytes(anchor)
-        elif weight > BOILERPLATE:
-            anchors[anchor] = sum_of(before, weight)
+    def _add_anchor(self, anchors: dict[str, int], anchor: str, weight: int) -> None:
+        self._make_room(anchors)
+        anchors[anchor] = weight
+        self.memory += _bytes(anchor)
 
     def _make_room(self, anchors: dict[str, int]) -> None:
         """Drop the rarer half of the anchors if there are too many; new anchors need time to catch up."""

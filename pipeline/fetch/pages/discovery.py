@@ -29,7 +29,7 @@ the index passes parse.max_links. A page that was read to the end and has not ch
 
 from __future__ import annotations
 
-from functools import lru_cache
+from itertools import compress
 from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.urls.hosts import host_in_key, host_of, webdb_key
@@ -47,10 +47,11 @@ if TYPE_CHECKING:
 
 LINK_SHARE = 0.85  # the damping factor of the ranking
 _STEPS = 1 << 32  # shares are multiples of 1/_STEPS
-# Scope verdicts that are cached. The pages of a site link to the same URLs again and again. Very long URLs,
-# which mostly come from traps, are not cached.
+# URLs that are remembered, in the scope or out of it. The pages of a site link to the same URLs again and
+# again. Very long URLs, which mostly come from traps, are not remembered.
 _REMEMBERED = 1 << 16
 _REMEMBERED_CHARS = 200
+_OUTSIDE = b""  # in place of the key of a URL that is out of scope
 
 
 def share_of(score: float, links: int) -> float:
@@ -92,7 +93,8 @@ class Discovery:
         self._sites = sites
         self._known = known
         self._scope = scope
-        self._remembered_key = lru_cache(_REMEMBERED)(self._find_key)
+        self._keys = _Keys(self._find_key)
+        self._met: set[bytes] = set()  # keys that are known for certain, at most _REMEMBERED
 
     def relevance(self, url: str, title: str, text: str) -> float:
         """Return how well a page fits the topic of the crawl (focus settings), 0 if there is no topic."""
@@ -148,11 +150,11 @@ class Discovery:
         return "?" not in url and self._sites.has_room(url)
 
     def _key(self, url: str) -> bytes | None:
-        return (self._remembered_key if len(url) <= _REMEMBERED_CHARS else self._find_key)(url)
+        return self._keys[url] or None
 
-    def _find_key(self, url: str) -> bytes | None:
+    def _find_key(self, url: str) -> bytes:
         # Depth is checked once per page; all other rules depend on the URL alone.
-        return None if self._scope.verdict(url, 0) else webdb_key(url)
+        return _OUTSIDE if self._scope.verdict(url, 0) else webdb_key(url)
 
     def _take_up(
         self,
@@ -173,7 +175,7 @@ class Discovery:
             return 0
         found, new, left = self._choose(links, is_safe, begin)
         host = host_of(origin.source).encode("ascii")
-        keys = {key for url in boilerplate if (key := self._key(url)) is not None}
+        keys = set(map(self._keys.__getitem__, boilerplate))
         for boost, some in [(1.0, found)] if self._focus is None else self._focus.dealt(found, relevance):
             fresh.add(origin._replace(score=boost * origin.score), host, some, keys)
         if new:
@@ -186,22 +188,18 @@ class Discovery:
         self, links: Sequence[tuple[str, str]], is_safe: Callable[[str], bool], begin: int
     ) -> tuple[list[tuple[bytes, str]], list[bytes], int]:
         """Return the links to take as (key, anchor), the keys of the new ones, and the first index left."""
-        find_key = self._key
-        inside = [
-            (index, key, anchor)
-            for index, (url, anchor) in enumerate(links)
-            if (key := find_key(url)) is not None
-        ]
-        self._count("links_out_of_scope", len(links) - len(inside))
+        keys = list(map(self._keys.__getitem__, [url for url, _ in links]))
+        self._count("links_out_of_scope", keys.count(_OUTSIDE))
+        unknown = self._unknown(keys)
         new: list[bytes] = []
         found: list[tuple[bytes, str]] = []
         left = suspects = 0
-        known = self._known.contains([key for _, key, _ in inside])
-        for (index, key, anchor), is_known in zip(inside, known, strict=True):
-            if not is_known:
+        for index, (key, (url, anchor)) in enumerate(zip(keys, links, strict=True)):
+            if key == _OUTSIDE:
+                continue
+            if key in unknown:
                 if index < begin:
                     continue
-                url = links[index][0]
                 is_suspect = not is_safe(url)
                 is_over = is_suspect and suspects >= self._settings.max_new_urls_per_page
                 left = left or (index if is_over else 0)
@@ -212,3 +210,29 @@ class Discovery:
                 new.append(key)
             found.append((key, anchor))
         return found, new, left
+
+    def _unknown(self, keys: Iterable[bytes]) -> set[bytes]:
+        """Return the keys in scope that the task does not know."""
+        asked = [key for key in keys if key not in self._met and key != _OUTSIDE]
+        if not asked:
+            return set()
+        known = set(compress(asked, self._known.contains(asked)))
+        if len(self._met) + len(known) > _REMEMBERED:
+            self._met.clear()
+        self._met |= known
+        return {key for key in asked if key not in known}
+
+
+class _Keys(dict[str, bytes]):
+    """The WebDB keys of URLs, _OUTSIDE of a URL that is out of scope; it is emptied when it is full."""
+
+    def __init__(self, find: Callable[[str], bytes]) -> None:
+        self._find = find
+
+    def __missing__(self, url: str) -> bytes:
+        found = self._find(url)
+        if len(url) <= _REMEMBERED_CHARS:
+            if len(self) >= _REMEMBERED:
+                self.clear()
+            self[url] = found
+        return found

@@ -19,6 +19,7 @@ from crawlctl.pipeline.fetch.save.archive import FIRST_UNPARSED, UNPARSED
 from crawlctl.pipeline.politeness.failure_kinds import kind_of
 from crawlctl.pipeline.state.journal import put_run
 from crawlctl.pipeline.state.kinds import FRESH, HOSTS, OUTCOMES
+from crawlctl.pipeline.store.local.sync_group import synced_together
 from crawlctl.pipeline.urls.hosts import host_of_key
 from crawlctl.pipeline.webdb.life import has_same_text
 from crawlctl.pipeline.webdb.records import Kind, encode
@@ -241,6 +242,13 @@ class RunBuffer:
         }
         if not (self._has_outcomes_or_pages or self.fresh or states):
             return
+        with synced_together():
+            written = self._write_all(states)
+        self._note(self._store, self._order.round, self._order.partition, written)
+        self._begin_next(written)
+
+    def _write_all(self, states: dict[bytes, bytes]) -> list[FileEntry]:
+        """Write the files of the run."""
         order = self._order
         files: list[FileEntry | None] = [*self._save_archive(), *self._write_index()]
         files += self.blocks.write(self._store, partition=order.partition, round_number=order.round)
@@ -250,9 +258,7 @@ class RunBuffer:
         ]
         # Always written, because it carries the counters of the run.
         files.append(replace(self._write(OUTCOMES, self._outcomes), counters=dict(self._counts)))
-        written = [entry for entry in files if entry is not None]
-        self._note(self._store, self._order.round, self._order.partition, written)
-        self._begin_next(written)
+        return [entry for entry in files if entry is not None]
 
     @property
     def _has_outcomes_or_pages(self) -> bool:

@@ -63,15 +63,13 @@ class RunBuilder:
         self._keywords = KeywordLists()
         self._words: list[Words] = []
         self._positions = 0
-        self._words_bytes = 0
+        self._closed_bytes = 0  # held for the batches that are cut into words
         self._written = False
 
     @property
     def memory(self) -> int:
         """An estimate of the memory in use, in bytes; writing takes about four bytes per word more."""
-        stored = sum(file.__sizeof__() for file in self._files)
-        numbered = self._vocabulary.memory + self._keywords.memory + self._words_bytes
-        return self._batch.memory + stored + numbered + _WORKING_BYTES
+        return self._batch.memory + self._keywords.memory + self._closed_bytes + _WORKING_BYTES
 
     @property
     def full(self) -> bool:
@@ -116,7 +114,8 @@ class RunBuilder:
         for words in groups:
             self._words.append(words)
             self._positions += len(words.numbers)
-            self._words_bytes += words.memory
+        stored = sum(file.__sizeof__() for file in self._files)
+        self._closed_bytes = stored + self._vocabulary.memory + sum(words.memory for words in self._words)
 
     def _write_stored(self, store: Store, files: RunFiles, partition: int) -> tuple[FileEntry, ...]:
         """Copy the files of documents from memory to the store, and free them one by one."""

@@ -182,7 +182,7 @@ def write_frontier(
     if not pages:
         return ()
     with scratch_folder() as folder:
-        own = LocalStore(folder)
+        own = LocalStore(folder, synced=False)
         titles = {page.url.decode(): page.anchors[0] for page in pages}
         explicit = ExplicitLists(settings.explicit_words, settings.explicit_hosts)
         sources = [_Titled(own, run, titles) for run in runs_of(_runs(own, pages, language, explicit))]

@@ -82,7 +82,7 @@ def create_whole(path: Path, data: bytes, root: Path) -> bool:
     finally:
         with suppress(OSError):  # if this fails, `crawlctl gc` deletes the file later
             temporary.unlink()
-    sync_folders(path.parent, root)
+    sync_names(path, root)
     return True
 
 
@@ -167,16 +167,23 @@ def sync_file(descriptor: int) -> None:
     os.fsync(descriptor)
 
 
-def sync_folders(folder: Path, root: Path) -> None:
-    """Wait until the names in a folder, and the names of the folders above it, have reached the disk.
+def sync_names(path: Path, root: Path) -> None:
+    """Wait until the name of a file, and the names of the folders above it, have reached the disk.
 
     All folders up to the root are synced: another process may have made one of them a moment ago and not have
     synced it yet. To sync a folder in which nothing changed costs almost nothing.
     """
+    for one in folders_above(path, root):
+        sync_folder(one)
+
+
+def folders_above(path: Path, root: Path) -> Iterator[Path]:
+    """Yield the folders that a path is in, from the innermost one up to the root."""
+    folder = path.parent
     while folder != root:
-        sync_folder(folder)
+        yield folder
         folder = folder.parent
-    sync_folder(root)
+    yield root
 
 
 def sync_folder(folder: Path) -> None:

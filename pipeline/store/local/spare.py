@@ -20,7 +20,7 @@ from crawlctl.pipeline.store.local.disk import (
     link_new,
     replace_whole,
     sync_file,
-    sync_folders,
+    sync_names,
     write_all,
 )
 
@@ -67,5 +67,5 @@ def create_from_spare(path: Path, data: bytes, root: Path) -> bool:
     finally:
         with suppress(OSError):  # `crawlctl gc` finds it later
             taken.unlink()
-    sync_folders(path.parent, root)
+    sync_names(path, root)
     return True

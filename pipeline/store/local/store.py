@@ -23,10 +23,11 @@ from crawlctl.pipeline.store.local.disk import (
     replace_whole,
     sync_file,
     sync_folder,
-    sync_folders,
+    sync_names,
     write_all,
 )
 from crawlctl.pipeline.store.local.spare import create_from_spare, keep_spare
+from crawlctl.pipeline.store.local.sync_group import current_group
 from crawlctl.pipeline.store.writer import StoreWriter
 
 if TYPE_CHECKING:
@@ -37,10 +38,14 @@ CHUNK_BYTES = 1 << 20
 
 
 class LocalStore(Store):
-    """The files in a folder, which the first write creates."""
+    """The files in a folder, which the first write creates.
 
-    def __init__(self, root: Path | str) -> None:
+    In a scratch folder, whose files nobody reads after a crash, files are not `synced` when they are written.
+    """
+
+    def __init__(self, root: Path | str, *, synced: bool = True) -> None:
         super().__init__(_absolute(os.fspath(root)))
+        self._synced = synced
 
     @cached_property
     def root(self) -> Path:
@@ -107,7 +112,7 @@ class LocalStore(Store):
             source.close()
 
     def _sink(self, name: str) -> LocalWriter:
-        return LocalWriter(name, self._path(name), self.root)
+        return LocalWriter(name, self._path(name), self.root, synced=self._synced)
 
     def _list(self, prefix: str) -> Iterator[StoredFile]:
         return self._walk(prefix[: prefix.rfind("/") + 1], prefix)
@@ -212,28 +217,39 @@ class LocalSource:
 class LocalWriter(StoreWriter):
     """A new file, written under its final name at once: no snapshot names it before it is complete."""
 
-    def __init__(self, name: str, path: Path, root: Path) -> None:
+    def __init__(self, name: str, path: Path, root: Path, *, synced: bool) -> None:
         super().__init__(name, CHUNK_BYTES)
-        self._path = path
-        self._root = root
+        self.path = path
+        self.root = root
+        self._synced = synced
         with disk_errors(path):
             self._descriptor = open_new(path)
 
     def _send(self, chunk: bytes) -> None:
-        with disk_errors(self._path):
+        with disk_errors(self.path):
             write_all(self._descriptor, chunk)
 
     def _finish(self, last: bytes) -> None:
-        with disk_errors(self._path):
+        with disk_errors(self.path):
             write_all(self._descriptor, last)
+            if not self._synced:
+                self._close_file()
+            elif group := current_group():
+                group.add(self)
+            else:
+                self.sync()
+                sync_names(self.path, self.root)
+
+    def sync(self) -> None:
+        """Wait until the content has reached the disk, and close the file."""
+        with disk_errors(self.path):
             sync_file(self._descriptor)
             self._close_file()
-            sync_folders(self._path.parent, self._root)
 
     def discard(self) -> None:
         """Remove the unfinished file."""
         with suppress(OSError):
-            self._path.unlink()
+            self.path.unlink()
         with suppress(OSError):
             self._close_file()
         self.close()

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 # How many documents must wait, while all helpers are busy, before another helper is started.
 _BACKLOG = 8
-_ASKING = 1.0  # the shortest time in seconds between two calls of `more_helpers`
+_ASKING = 0.1  # the shortest time in seconds between two calls of `more_helpers`
 # Seconds on the clock per second of the CPU limit: the helper may share its core with other processes.
 _CLOCK_FACTOR = 10
 # Signals that only other processes send: a guard never sends them to a helper whose answers it waits for.

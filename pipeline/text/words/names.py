@@ -64,14 +64,15 @@ def defined_name(anchor: str, title: str = "") -> str:
     """Return the name that is defined at an anchor with a title; "" if it does not look like a definition."""
     if not anchor or len(anchor) > MAX_NAME:
         return ""
+    # Most anchors and headings lack the signs without which a pattern cannot match.
     anchor = anchor.removeprefix(_MODULE)
-    if kind := _KINDS.match(anchor):
+    if "." in anchor and (kind := _KINDS.match(anchor)):
         return anchor[kind.end() :]
-    if _QUALIFIED.fullmatch(anchor):
+    if _PARTS.search(anchor) and _QUALIFIED.fullmatch(anchor):
         return anchor
-    if javadoc := _JAVADOC.fullmatch(anchor):
+    if anchor.endswith((")", "-")) and (javadoc := _JAVADOC.fullmatch(anchor)):
         return javadoc[1]
-    return _called_name(title[:MAX_NAME])
+    return _called_name(title[:MAX_NAME]) if "(" in title else ""
 
 
 def _called_name(title: str) -> str:

@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from crawlctl.pipeline.fetch.task import fetch_partition
+from crawlctl.pipeline.index.building.builder import RunBuilder
 from crawlctl.pipeline.processes.cores import usable_cores
 from crawlctl.pipeline.processes.shared_slots import SharedSlots
 from crawlctl.pipeline.progress.task_file import Progress
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawlctl.pipeline.robots.robots import Verdict
+    from crawlctl.pipeline.state.manifest import FileEntry
+    from crawlctl.pipeline.store.base import Store
     from crawlctl.pipeline.webdb.records import WebEntry
     from crawlctl.tests.pipeline.fetch.site import Site
 
@@ -484,6 +487,25 @@ def test_a_task_gives_the_cores_for_its_helpers_back(site: Site, crawl: Crawl, t
     slots = SharedSlots(str(folder), usable_cores())
     assert slots.hold(usable_cores())
     slots.close()
+
+
+def test_a_task_that_has_parsed_all_leaves_its_cores_to_others_while_it_saves(
+    site: Site, crawl: Crawl, tmp_path: Path
+) -> None:
+    site.page("/")
+    crawl.inject(site.url())
+    free: list[bool] = []
+
+    class Builder(RunBuilder):
+        def write(self, store: Store, *, partition: int, round_number: int) -> tuple[FileEntry, ...]:
+            slots = SharedSlots(str(tmp_path), usable_cores())
+            free.append(slots.hold(usable_cores()))
+            slots.close()
+            return super().write(store, partition=partition, round_number=round_number)
+
+    fetch_partition(crawl.order(progress=str(tmp_path)), crawl.store, new_builder=Builder)
+    assert list(tmp_path.glob("slot-*.lock"))
+    assert free == [True]
 
 
 def test_progress_is_told(site: Site, crawl: Crawl) -> None:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlctl.pipeline.config.settings import BudgetSettings, FocusSettings, ScopeSettings
+from crawlctl.pipeline.fetch.pages import discovery as discovery_module
 from crawlctl.pipeline.fetch.pages.discovered import DiscoveredUrls, Origin
 from crawlctl.pipeline.fetch.pages.discovery import Discovery, share_of
 from crawlctl.pipeline.fetch.select.known_urls import KnownUrls
@@ -20,6 +21,7 @@ from crawlctl.pipeline.webdb.records import Fresh
 
 if TYPE_CHECKING:
     import random
+    from collections.abc import Sequence
 
 NOW = 1_800_000_000
 ORIGIN = Origin("http://a/", NOW, 1, 0.5)
@@ -150,6 +152,36 @@ def test_known_links_do_not_count() -> None:
     known.add([webdb_key(url) for url in queries(*range(5))])
     one = discovery(known, max_new_urls_per_page=1)
     assert found(one, *queries(*range(7))) == queries(*range(6))
+
+
+@pytest.mark.parametrize("most", [0, 3, 1000])
+def test_what_is_remembered_changes_no_verdict(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    monkeypatch.setattr(discovery_module, "_REMEMBERED", most)
+    one = discovery(max_new_urls_per_page=2)
+    far = ["http://elsewhere/", f"http://a/{'x' * 300}"]
+    pages = [[*queries(*range(3 * number)), *far] for number in range(8)]
+    taken = [found(one, *page) for page in pages]
+    # Two new URLs a page; those of the pages before are known, and the long one counts for no limit.
+    assert taken == [[*queries(*range(2 * number)), far[1]] for number in range(8)]
+    assert COUNTS["links_out_of_scope"] == len(pages)
+
+
+def test_a_known_url_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = KnownUrls()
+    known.add([webdb_key("http://a/old")])
+    asked: list[bytes] = []
+    contains = known.contains
+
+    def noting(keys: Sequence[bytes]) -> list[bool]:
+        asked.extend(keys)
+        return contains(keys)
+
+    monkeypatch.setattr(known, "contains", noting)
+    one = discovery(known)
+    for _ in range(3):
+        assert found(one, "http://a/old", "http://a/new") == ["http://a/old", "http://a/new"]
+    assert asked.count(webdb_key("http://a/old")) == 1
+    assert asked.count(webdb_key("http://a/new")) == 2  # it is known from the second page on
 
 
 LINKS = st.lists(

@@ -159,7 +159,7 @@ def test_a_failed_write_leaves_no_file(folder: LocalStore) -> None:
 def test_a_create_that_could_not_be_made_durable_may_be_tried_again(folder: LocalStore) -> None:
     folder.put("lease/0", b"")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(disk, "sync_folders", lambda *_: (_ for _ in ()).throw(OSError(errno.EIO, "bad")))
+        patch.setattr(disk, "sync_names", lambda *_: (_ for _ in ()).throw(OSError(errno.EIO, "bad")))
         with pytest.raises(StoreUnavailable):
             folder.create("lease/1", b"mine")
     assert folder.create("lease/1", b"mine")
