@@ -18,6 +18,7 @@ from crawlctl.pipeline.rank.publish.rank_tables import BY_DOMAIN, BY_HOST
 from crawlctl.pipeline.state.kinds import (
     BLOCKS,
     CAPTURES,
+    COMPARED,
     COMPOUND,
     DELETED,
     DICTIONARY,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
 MADE_ANEW = frozenset(
     {BLOCKS, CAPTURES, COMPOUND, DELETED, DICTIONARY, GRAPH, GROUPS, HOSTS, PRIORS, RANKS, SEGMENTS, WEBDB}
-    | {RULES}
+    | {COMPARED, RULES}
     | set(RUN_KINDS)
 )
 _WHOLE = frozenset({HISTORY, PAGES, PURGED, SETTINGS})

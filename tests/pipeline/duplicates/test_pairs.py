@@ -28,6 +28,7 @@ def rows_of(texts: Sequence[list[str]], demerits: Sequence[int] = ()) -> NDArray
     for number, words in enumerate(texts):
         rows[number]["sketch"] = np.frombuffer(sketch(text_of(words)), SKETCH)[0]
     member = rows["member"]
+    member["joins"] = 1
     member["demerit"] = demerits or 255
     member["characters"] = np.arange(len(texts)) + 20
     member["hash"] = np.arange(len(texts)) + 1000
@@ -123,7 +124,7 @@ def test_stars_are_those_of_going_through_all_documents_in_order(
 def test_no_pairs_are_no_groups() -> None:
     assert len(grouped([])) == 0
     assert pairs_of([rows_of([["alone"]]).tobytes()], THRESHOLD) == b""
-    assert MEMBER.itemsize == 25
+    assert MEMBER.itemsize == 26
 
 
 def test_every_two_rows_that_share_a_key_meet_in_a_shard() -> None:
