@@ -35,7 +35,7 @@ class DuplicateGrouper(OrderedJob[GroupOrder]):
 
     def find_changes(self, _: None, line: bytes) -> Iterator[tuple[int, bytes]]:
         """Tell the partitions what has changed in one of them: (partition, Home or Wanted)."""
-        from crawlctl.pipeline.duplicates.changes import messages_about
+        from crawlctl.pipeline.duplicates.changed_documents import messages_about
 
         yield from messages_about(self.store, self.order, decode_order(line, PartitionFiles))
 

@@ -35,20 +35,40 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 
+_TABLE_BITS = 24  # of keys at most; a table of 16 MB, one for each of the eight columns of keys
+
+
 class _Wishes:
     """What all partitions want: the keys of documents to be compared, and who has lost a leader."""
 
     def __init__(self, wanted: Sequence[Wanted]) -> None:
         keys = np.frombuffer(b"".join(one.keys for one in wanted), "<u4").reshape(-1, KEYS)
         self.left = np.sort(np.frombuffer(b"".join(one.left for one in wanted), "<u8"))
-        self._columns = [np.sort(column) for column in keys.T]
+        self._columns = [_KeySet(column) for column in keys.T]
 
     def share_a_key(self, keys: NDArray[np.uint32]) -> Mask:
         """Return which documents share a key with a document to be compared."""
         shared = np.zeros(len(keys), np.bool_)
         for wanted, column in zip(self._columns, keys.T, strict=True):
-            shared |= _are_in(column, wanted)
+            shared |= wanted.has(column)
         return shared
+
+
+class _KeySet:
+    """Some keys; a table of their first bits rules most other keys out without a search."""
+
+    def __init__(self, keys: NDArray[np.uint32]) -> None:
+        self._sorted = np.sort(keys)
+        bits = min(_TABLE_BITS, (16 * len(keys)).bit_length())
+        self._shift = np.uint32(32 - bits)
+        self._beginnings = np.zeros(1 << bits, np.bool_)
+        self._beginnings[self._sorted >> self._shift] = True
+
+    def has(self, keys: NDArray[np.uint32]) -> Mask:
+        """Return which keys are among them."""
+        found: Mask = self._beginnings[keys >> self._shift]
+        found[found] = _are_in(keys[found], self._sorted)
+        return found
 
 
 def _are_in(numbers: NDArray[np.unsignedinteger], sorted_numbers: NDArray[np.unsignedinteger]) -> Mask:
@@ -111,7 +131,8 @@ class _Choice:
 
     def _released(self, number: int, hashes: NDArray[np.uint64], groups: NDArray[np.uint64]) -> Mask:
         """Return which documents of a segment have lost the leader of their group; they leave the group."""
-        left: Mask = (groups != 0) & _are_in(hashes, self._wishes.left)
+        left: Mask = groups != 0
+        left[left] = _are_in(hashes[left], self._wishes.left)
         if left.any():
             mine = self._grouped["segment"] == number
             keep = np.ones(len(self._grouped), np.bool_)

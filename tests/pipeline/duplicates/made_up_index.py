@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from crawlctl.pipeline.duplicates.changes import messages_about
+from crawlctl.pipeline.duplicates.changed_documents import messages_about
 from crawlctl.pipeline.duplicates.meetings import meetings
 from crawlctl.pipeline.duplicates.new_groups import write_partition
 from crawlctl.pipeline.duplicates.order import GroupOrder, Labels, encode_message, partition_lines

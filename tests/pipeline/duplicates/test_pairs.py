@@ -152,3 +152,12 @@ def test_pairs_are_those_of_taking_all_documents_one_by_one(seed: int, count: in
     pairs = np.frombuffer(pairs_of([rows.tobytes()], THRESHOLD), PAIR)
     found = dict(zip(pairs["second"]["ordinal"].tolist(), pairs["first"]["ordinal"].tolist(), strict=True))
     assert found == {second: first for second, first in enumerate(wanted) if first != second}
+
+
+def test_documents_that_lead_already_stay_apart_and_come_first() -> None:
+    chance = random.Random(6)
+    words = [chance.choice(WORDS) for _ in range(300)]
+    rows = rows_of([words, [*words, "end"], [*words, "stop"]], [17, 255, 255])
+    rows["member"]["joins"][1:] = 0
+    found = groups_of(rows, 1)
+    assert found in ({0: 1001, 1: 1001}, {0: 1002, 2: 1002}), "the best rank does not take what leads already"
