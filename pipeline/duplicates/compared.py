@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlctl.pipeline.errors import CorruptFile
+from crawlctl.pipeline.errors import CorruptFile, StoreError
 from crawlctl.pipeline.index.segment.columns import ColumnReader
 from crawlctl.pipeline.index.segment.segment_files import COLUMNS, SKETCHES
 from crawlctl.pipeline.index.segment.side_file import RangedSideFile, write_ranged
@@ -50,6 +50,11 @@ class ComparedFiles:
 
     def rows(self, segment: str) -> NDArray[np.void]:
         """Return the rows of a segment, by ordinal."""
+        if segment not in self._holders:
+            raise StoreError(
+                f"{segment} was compared for near duplicates, but no file says what was in it; "
+                "`crawlctl check --repair` compares all documents"
+            )
         return np.frombuffer(self._holders[segment].of(segment) or b"", COMPARED_ROW)
 
     def needed(self, segments: Collection[str]) -> tuple[FileEntry, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from crawlctl.pipeline.duplicates.order import STATE_KINDS
 from crawlctl.pipeline.index.segment.dictionary import Dictionary
-from crawlctl.pipeline.index.segment.duplicate_groups import read_groups
+from crawlctl.pipeline.index.segment.duplicate_groups import LEAST, read_groups
 from crawlctl.pipeline.index.segment.priors import read_priors
 from crawlctl.pipeline.index.segment.segment_files import POSTINGS, segments_of
 from crawlctl.pipeline.index.segment.side_file import RangedSideFile
@@ -17,7 +17,7 @@ from crawlctl.pipeline.state.kinds import COMPARED, DELETED, DICTIONARY, GROUPS,
 from crawlctl.pipeline.state.layout import DATA
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from crawlctl.pipeline.index.segment.segment_files import Segment
     from crawlctl.pipeline.index.segment.term_info import TermInfo
@@ -38,6 +38,20 @@ def check_side_files(
         if entry.kind in _DOCUMENTS and entry.name not in damaged:
             for name, documents in _DOCUMENTS[entry.kind](store, entry).items():
                 yield from _compared(entry, name, documents, segments)
+    state = [entry for entry in files if entry.kind in STATE_KINDS]
+    if not any(entry.name in damaged for entry in state):
+        yield from _without_rows(store, state)
+
+
+def _without_rows(store: Store, state: Sequence[FileEntry]) -> Iterator[Finding]:
+    """Check that the last grouping has left the rows of all segments that it has compared."""
+    from crawlctl.pipeline.duplicates.compared import ComparedFiles
+
+    compared = ComparedFiles(store, state)
+    for entry in state:
+        if LEAST in entry.counters:  # groups of older releases have no such files
+            lost = [name for name in read_groups(store, [entry]) if name not in compared]
+            yield from (_wrong(entry, f"no file says which documents {name} had") for name in lost[:1])
 
 
 def _compared(entry: FileEntry, name: str, documents: int, segments: dict[str, int]) -> Iterator[Finding]:

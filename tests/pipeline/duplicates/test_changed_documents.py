@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 PARTITIONS = 3
 URLS = [f"https://host{number % 7}.example/{'x' * (number % 5)}{number}" for number in range(40)]
+NO_FILES: tuple[FileEntry, ...] = ()
 HASHES = {url: stable_hash(url) for url in URLS}
 
 
@@ -96,7 +97,9 @@ def test_after_any_changes_groups_are_those_of_comparing_all_pages_with_the_stan
 ) -> None:
     chance = random.Random(seed)
     store = MemoryStore()
-    index, state, before, led = MadeUpIndex(store, PARTITIONS), (), {}, set()
+    index, state = MadeUpIndex(store, PARTITIONS), NO_FILES
+    before: dict[str, Text] = {}
+    led: set[str] = set()
     for _ in range(steps):
         change(index, chance)
         state = group(store, index.entries(), state)
@@ -114,7 +117,7 @@ def test_after_any_changes_groups_are_those_of_comparing_all_pages_with_the_stan
 def test_with_many_shards_groups_are_still_stars(seed: int, shards: int) -> None:
     chance = random.Random(seed)
     store = MemoryStore()
-    index, state = MadeUpIndex(store, PARTITIONS), ()
+    index, state = MadeUpIndex(store, PARTITIONS), NO_FILES
     for _ in range(4):
         change(index, chance)
         state = group(store, index.entries(), state, shards)
