@@ -47,7 +47,6 @@ class Written(NamedTuple):
     rows: float
     documents: float
     terms: float
-    groupings: float
 
 
 @dataclass
@@ -66,7 +65,6 @@ class MadeUpCrawl:
     layers: list[float] = field(default_factory=list)
     segments: dict[str, _Segment] = field(default_factory=dict)
     dictionary: list[LayerFiles] = field(default_factory=list)
-    compared: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._names = (f"s{number:06}" for number in count())
@@ -77,7 +75,7 @@ class MadeUpCrawl:
         if is_ranked:
             self.layers = [sum(self.layers)]
         documents = self._merge_segments(one)
-        return Written(rows, documents, self._merge_dictionary(), self._groups(is_ranked=is_ranked))
+        return Written(rows, documents, self._merge_dictionary())
 
     def _merge_rows(self, changed: float) -> float:
         """Add a layer; return the rows that merges of older layers have written again."""
@@ -128,15 +126,6 @@ class MadeUpCrawl:
         files = [newest, *(entry for layer in self.dictionary for entry in layer.files)]
         self.dictionary = layers_of(needed_layers(files, sizes))
         return sum(chosen.values())
-
-    def _groups(self, *, is_ranked: bool) -> float:
-        """Return 1 if near duplicates are grouped at the end of the run, as duplicates/order.py decides."""
-        new = sum(segment.documents for name, segment in self.segments.items() if name not in self.compared)
-        documents = sum(segment.documents for segment in self.segments.values())
-        if not is_ranked and new < SETTINGS.group_share * documents:
-            return 0.0
-        self.compared = set(self.segments)
-        return 1.0
 
 
 def total(amounts: list[Written]) -> Written:

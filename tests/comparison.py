@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -37,7 +38,7 @@ class Crawled(NamedTuple):
     postings: dict[bytes, dict[str, list[int]]]
     links: dict[str, bytes]
     ranks: dict[str, dict[str, float]]
-    groups: dict[str, int]
+    groups: dict[str, str]
 
 
 def without_history(files: Iterable[FileEntry]) -> tuple[FileEntry, ...]:
@@ -85,13 +86,20 @@ def _ranks(store: Store, snapshot: Snapshot) -> dict[str, dict[str, float]]:
     return {by: dict(first_ranks(store, snapshot.files, by, ALL)) for by in TABLES}
 
 
-def _groups(store: Store, snapshot: Snapshot) -> dict[str, int]:
-    """Return the group of each document that has one, by URL."""
+def _groups(store: Store, snapshot: Snapshot) -> dict[str, str]:
+    """Return the first URL of the group of each document that is in one with others, by URL.
+
+    Who leads a group depends on when its documents were compared.
+    """
     found = read_groups(store, snapshot.files)
-    return {
+    groups = {
         one.records[ordinal].url: group
         for one in opened(store, snapshot.files)
         if one.segment.name in found
         for ordinal in range(one.segment.documents)
         if (group := found[one.segment.name].group_of(ordinal)) is not None and ordinal not in one.dead
     }
+    members = defaultdict[int, list[str]](list)
+    for url, group in groups.items():
+        members[group].append(url)
+    return {url: min(urls) for urls in members.values() if len(urls) > 1 for url in urls}

@@ -604,10 +604,10 @@ class IndexSettings(Section, frozen=True):
     fully."""
     group_duplicates: bool = True
     """Whether near duplicates are grouped, so that a search shows one page of a group."""
-    group_share: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.02
+    group_share: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
     """At the end of a run, group near duplicates if this share of the documents was not compared with the
-    others yet, or if the ranks are new. Until then new documents are in no group. 0 groups after every run
-    that has changed the index; crawls of at most 10,000 documents are grouped like this in any case."""
+    others yet. Until then new documents are in no group. 0 groups after every run that has changed the index:
+    it costs what has changed. A higher share saves a job where jobs start slowly, as on EMR."""
     weights: FieldWeights = FieldWeights()
     explicit_words: tuple[str, ...] = ()
     """Words and phrases by which safe search knows pages that not everybody wants to see. A page with one of

@@ -10,13 +10,13 @@ from msgspec.structs import replace
 
 from crawlctl.pipeline.crawl.leased_crawl import leased_crawl
 from crawlctl.pipeline.crawl.work import Shown, run_ordered
-from crawlctl.pipeline.duplicates.grouping_due import mark_of_ranks
-from crawlctl.pipeline.duplicates.order import GroupOrder, partition_lines
+from crawlctl.pipeline.duplicates.grouping_due import can_continue, uncompared
+from crawlctl.pipeline.duplicates.order import STATE_KINDS, GroupOrder, partition_lines
 from crawlctl.pipeline.index.merge.order import IndexOrder, choose_partitions, last_merge, with_index
 from crawlctl.pipeline.index.segment.dictionary_layers import layers_of
 from crawlctl.pipeline.index.statistics import expected_shards, totals_of
 from crawlctl.pipeline.orders import encode_order
-from crawlctl.pipeline.state.kinds import DICTIONARY, GROUPS
+from crawlctl.pipeline.state.kinds import DICTIONARY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,10 +25,12 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.merge.order import ChosenPartitions
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.state.snapshots import Snapshot
+    from crawlctl.pipeline.store.base import Store
 
 # Up to this number of documents, sketches (300 bytes each) are compared in this process: that takes less time
-# than forking tasks and sending each sketch to several tasks.
+# than forking tasks and sending each sketch to several tasks. Of all documents the keys are looked through.
 GROUPED_AT_ONCE = 100_000
+MOST_AT_ONCE = 20 * GROUPED_AT_ONCE
 
 
 def merge_now(work: Work, *, full: bool = False) -> Snapshot | None:
@@ -112,28 +114,40 @@ class IndexStep:
         )
 
 
-def with_groups(work: Work, files: tuple[FileEntry, ...], round_number: int) -> tuple[FileEntry, ...]:
+def with_groups(
+    work: Work, files: tuple[FileEntry, ...], round_number: int, *, anew: bool = False
+) -> tuple[FileEntry, ...]:
     """Return the files with new duplicate groups of their segments; without groups if they are switched off.
 
-    The journal does not keep this step: to repeat it after a kill costs less than to record it.
+    `anew` compares all documents, not only those that have changed since the last grouping. The journal does
+    not keep this step: to repeat it after a kill costs less than to record it.
     """
     from crawlctl.jobs.group_duplicates import DuplicateGrouper
 
-    others = tuple(entry for entry in files if entry.kind != GROUPS)
-    segments, lines = partition_lines(others)
-    if not lines or not work.config.index.group_duplicates:
+    others = tuple(entry for entry in files if entry.kind not in STATE_KINDS)
+    settings = work.config
+    anew = anew or not can_continue(files, settings.parse.near_duplicate)
+    lines = partition_lines(others if anew else files)
+    if not lines or not settings.index.group_duplicates:
         return others
-    is_small = totals_of(others).documents <= GROUPED_AT_ONCE
+    is_small = _is_small(work.store, others if anew else files)
     order = GroupOrder(
         store=work.store.uri,
         round=round_number,
         shards=1 if is_small else len(lines),
-        threshold=work.config.parse.near_duplicate,
-        ranks=mark_of_ranks(others),
-        segments=segments,
+        threshold=settings.parse.near_duplicate,
+        partitions=tuple(line.partition for line in lines),
+        state=() if anew else tuple(entry for entry in files if entry.kind in STATE_KINDS),
     )
-    runner = work.config.runner
+    runner = settings.runner
     if is_small and runner.name == "forked":
         runner = replace(runner, name="inline")
-    grouped = run_ordered(work, DuplicateGrouper, order, lines, reducers=order.shards, runner=runner)
+    inputs = map(encode_order, lines)
+    grouped = run_ordered(work, DuplicateGrouper, order, inputs, reducers=order.shards, runner=runner)
     return (*others, *grouped)
+
+
+def _is_small(store: Store, files: tuple[FileEntry, ...]) -> bool:
+    """Return whether a grouping with this state is done sooner in this process than by tasks."""
+    known = totals_of(files).documents
+    return known <= MOST_AT_ONCE and uncompared(store, files) <= GROUPED_AT_ONCE

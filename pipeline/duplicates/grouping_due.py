@@ -5,60 +5,73 @@ Only the list of files and the last groups are read, no document.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from crawlctl.pipeline.index.segment.duplicate_groups import BY_RANKS, read_groups
+from crawlctl.pipeline.index.segment.duplicate_groups import LEAST, OF_INDEX, read_groups
 from crawlctl.pipeline.index.segment.segment_files import segments_of
-from crawlctl.pipeline.state.kinds import GROUPS, RANKS
+from crawlctl.pipeline.state.kinds import DELETED, GROUPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from crawlctl.pipeline.index.segment.segment_files import Segment
     from crawlctl.pipeline.state.manifest import FileEntry
     from crawlctl.pipeline.store.base import Store
 
-SMALL_INDEX = 10_000  # up to this number of documents grouping takes less than half a second
-
 
 def is_grouping_due(store: Store, entries: Sequence[FileEntry], share: float) -> bool:
-    """Return whether the end of a run groups: enough documents were not compared yet, or ranks have changed.
+    """Return whether the end of a run groups: the index has changed since the last grouping, and enough.
 
-    `share` is the part of all documents that are enough. Grouping takes the longer the more documents there
-    are, even if one has changed. Documents of a segment that a merge has written count as not compared, so a
-    merge of large segments is followed by a grouping.
+    `share` is the part of all documents that must not have been compared yet. Documents of a segment that a
+    merge has written count as not compared.
     """
-    if are_grouped(store, entries):
+    if are_grouped(entries):
         return False
-    segments = [segment for segment in segments_of(entries) if not segment.frontier]
-    documents = sum(segment.documents for segment in segments)
-    if documents <= SMALL_INDEX or not _has_these_ranks(entries):
-        return True
-    compared = read_groups(store, entries)
-    return sum(one.documents for one in segments if one.name not in compared) >= share * documents
+    documents = sum(segment.documents for segment in searched_segments(entries))
+    return not share or uncompared(store, entries) >= share * documents
 
 
-def _has_these_ranks(entries: Sequence[FileEntry]) -> bool:
-    """Return whether there are groups and these ranks chose their representatives."""
-    ranks = {
-        entry.counters.get(BY_RANKS, mark_of_ranks(entries)) for entry in entries if entry.kind == GROUPS
-    }
-    return ranks == {mark_of_ranks(entries)}
+def are_grouped(entries: Iterable[FileEntry]) -> bool:
+    """Return whether the last grouping has compared exactly the documents that the index has now."""
+    files = tuple(entries)
+    return {e.partition: e.counters.get(OF_INDEX) for e in files if e.kind == GROUPS} == marks_of(files)
 
 
-def are_grouped(store: Store, entries: Sequence[FileEntry]) -> bool:
-    """Return whether the last grouping compared exactly the segments that the index has now, by these ranks.
+def uncompared(store: Store, entries: Sequence[FileEntry]) -> int:
+    """Return how many documents the segments have that the last grouping did not know."""
+    known = read_groups(store, entries)
+    return sum(one.documents for one in searched_segments(entries) if one.name not in known)
 
-    The ranks may be newer than the groups, if a run was killed after it had ranked. Groups of older releases
-    and of copies do not say by which ranks they were made.
+
+def can_continue(entries: Iterable[FileEntry], threshold: float) -> bool:
+    """Return whether a grouping can go on from the last one, not from nothing.
+
+    It cannot in crawls of older releases and in copies with other partitions, where nothing says what was
+    compared, or if another similarity was asked for.
     """
-    has_groups = any(entry.kind == GROUPS for entry in entries)
-    if has_groups and not _has_these_ranks(entries):
-        return False
-    return set(read_groups(store, entries)) == {segment.name for segment in segments_of(entries)}
+    found = {entry.counters.get(LEAST) for entry in entries if entry.kind == GROUPS}
+    return found == {millionths(threshold)}
 
 
-def mark_of_ranks(entries: Iterable[FileEntry]) -> int:
-    """Return a number that identifies the ranks among some files: it changes with each ranking."""
-    # The priors follow from the ranks, but are written again with each segment.
-    return crc32("\n".join(sorted(entry.name for entry in entries if entry.kind == RANKS)).encode())
+def millionths(threshold: float) -> int:
+    """Return the least similarity as a counter can hold it."""
+    return round(1_000_000 * threshold)
+
+
+def marks_of(entries: Iterable[FileEntry]) -> dict[int, int]:
+    """Return, for each partition with documents, a number that identifies its segments and tombstones."""
+    files = tuple(entries)
+    names: defaultdict[int, list[str]] = defaultdict(list)
+    for segment in searched_segments(files):
+        names[segment.partition].append(segment.name)
+    for entry in files:
+        if entry.kind == DELETED and entry.partition in names:
+            names[entry.partition].append(entry.name)
+    return {number: crc32("\n".join(sorted(some)).encode()) for number, some in names.items()}
+
+
+def searched_segments(entries: Iterable[FileEntry]) -> list[Segment]:
+    """Return the segments whose documents have a text; that is not so for pages that were not fetched yet."""
+    return [segment for segment in segments_of(entries) if not segment.frontier]

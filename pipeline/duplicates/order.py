@@ -1,25 +1,21 @@
-"""The orders of the job that groups near duplicates, and the files that it writes."""
+"""The orders of the job that groups near duplicates, and the messages between its tasks."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from crawlctl.pipeline.index.segment.duplicate_groups import pack_groups, write_groups
-from crawlctl.pipeline.index.segment.segment_files import segments_of
-from crawlctl.pipeline.orders import StoreOrder, TaskOrder, encode_order
-from crawlctl.pipeline.state.kinds import DELETED, PRIORS, SEGMENTS
+import msgspec
+
+from crawlctl.pipeline.duplicates.grouping_due import searched_segments
+from crawlctl.pipeline.orders import StoreOrder, TaskOrder
+from crawlctl.pipeline.state.kinds import COMPARED, DELETED, GROUPS, PRIORS, SEGMENTS
 from crawlctl.pipeline.state.manifest import FileEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from crawlctl.pipeline.store.base import Store
-
-READ_KINDS = (SEGMENTS, DELETED, PRIORS)  # the kinds of files that the job reads
+STATE_KINDS = (COMPARED, GROUPS)  # the kinds of files that a grouping leaves for the next one
+_READ_KINDS = (SEGMENTS, DELETED, PRIORS, *STATE_KINDS)
 
 
 class GroupOrder(StoreOrder, frozen=True, kw_only=True):
@@ -28,8 +24,9 @@ class GroupOrder(StoreOrder, frozen=True, kw_only=True):
     round: int
     shards: int
     threshold: float
-    ranks: int = 0  # which ranks choose the representatives (mark_of_ranks in grouping_due.py)
-    segments: dict[int, list[str]]  # the names of the segments per partition, in the order of their numbers
+    partitions: tuple[int, ...]
+    # The files of the last grouping, of all partitions; none to compare all documents.
+    state: tuple[FileEntry, ...] = ()
 
 
 class PartitionFiles(TaskOrder, frozen=True, array_like=True):
@@ -39,32 +36,48 @@ class PartitionFiles(TaskOrder, frozen=True, array_like=True):
     entries: tuple[FileEntry, ...]
 
 
-def partition_lines(entries: Iterable[FileEntry]) -> tuple[dict[int, list[str]], list[bytes]]:
-    """Return the names of the segments per partition, and an input line per partition that has segments."""
-    by_partition: defaultdict[int, list[FileEntry]] = defaultdict(list)
+class Wanted(msgspec.Struct, frozen=True, tag=True):
+    """To each partition: which documents another partition wants to meet."""
+
+    keys: bytes  # the keys of the sketches of documents that are compared in this grouping
+    left: bytes  # hashes of the URLs of documents that have lost the leader of their group
+
+
+class Home(msgspec.Struct, frozen=True, tag=True):
+    """To the partition itself: what has changed in it since the last grouping."""
+
+    files: PartitionFiles
+    compared: tuple[FileEntry, ...]  # with the rows of all its segments
+    is_changed: bool = False
+    new: bytes = b""  # PLACE of each document that was not compared yet
+    grouped: bytes = b""  # MEMBERSHIP of each document that is still in its group
+
+
+class Labels(msgspec.Struct, frozen=True, tag=True):
+    """To a partition: the groups that were found for its documents."""
+
+    rows: bytes  # GROUPED
+
+
+Message = Wanted | Home | Labels
+
+encode_message = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(Message).decode
+
+
+def decode_messages(messages: Iterable[bytes]) -> list[Message]:
+    """Return the messages that a task was sent."""
+    return [_decode(message) for message in messages]
+
+
+def partition_lines(entries: Iterable[FileEntry]) -> list[PartitionFiles]:
+    """Return the input of the job: the partitions that have documents, or had some at the last grouping."""
+    by_partition: dict[int, list[FileEntry]] = {}
     for entry in entries:
-        if entry.kind in READ_KINDS:
-            by_partition[entry.partition].append(entry)
-    names = {number: [s.name for s in segments_of(files)] for number, files in by_partition.items()}
-    lines = [
-        encode_order(PartitionFiles(number, tuple(files)))
+        if entry.kind in _READ_KINDS:
+            by_partition.setdefault(entry.partition, []).append(entry)
+    return [
+        PartitionFiles(number, tuple(files))
         for number, files in sorted(by_partition.items())
-        if names[number]
+        if searched_segments(files) or any(entry.kind in STATE_KINDS for entry in files)
     ]
-    return names, lines
-
-
-def write_all_groups(store: Store, order: GroupOrder, found: NDArray[np.void]) -> list[FileEntry]:
-    """Write the groups of every partition from the rows (GROUPED) of all documents that are in a group."""
-    written: list[FileEntry] = []
-    for partition, names in sorted(order.segments.items()):
-        mine = found[found["partition"] == partition]
-        packed = []
-        for number, name in enumerate(names):
-            rows = mine[mine["segment"] == number]
-            members = dict(zip(rows["ordinal"].tolist(), rows["group"].tolist(), strict=True))
-            packed.append(pack_groups(name, members))
-        written += write_groups(
-            store, packed, partition=partition, round_number=order.round, ranks=order.ranks
-        )
-    return written

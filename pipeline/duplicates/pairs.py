@@ -1,8 +1,8 @@
 """Finds pairs of similar documents, and joins the pairs to duplicate groups.
 
-A group is a star: every member is similar to the representative, not only to another member. Chains of
-similar pairs would put pages into one group that have little in common. The representative is the document
-with the highest rank, then the shortest URL.
+A group is a star: every member is similar to the leader, not only to another member. Chains of similar pairs
+would put pages into one group that have little in common. A leader stays one as long as it is there and its
+text stays. Of the other documents the one with the highest rank leads, then the one with the shortest URL.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from crawlctl.pipeline.duplicates.sketch_rows import MEMBER, rows_in
 from crawlctl.pipeline.text.likeness.similar import Leaders
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PAIR = np.dtype([("first", MEMBER), ("second", MEMBER)])
 
-# A document in a group; the group is known by the hash of the URL of its representative.
+# A document in a group; the group is known by the hash of the URL of its leader.
 GROUPED = np.dtype([("partition", "<u4"), ("segment", "<u4"), ("ordinal", "<u4"), ("group", "<u8")])
 
 
@@ -37,8 +37,13 @@ def pairs_of(messages: Sequence[bytes], threshold: float) -> bytes:
     rows = rows_in(messages)
     leaders = Leaders(threshold)
     firsts = np.arange(len(rows))
+    joins = rows["member"]["joins"]
     for number in np.flatnonzero(_share_a_key(rows["sketch"]["keys"])).tolist():
-        firsts[number] = leaders.leader_of(number, rows["sketch"][number].tobytes())
+        sketch = rows["sketch"][number].tobytes()
+        if joins[number]:
+            firsts[number] = leaders.leader_of(number, sketch)
+        else:
+            leaders.add(number, sketch)
     seconds = np.flatnonzero(firsts != np.arange(len(rows)))
     firsts = firsts[seconds]
     pairs = np.zeros(len(seconds), PAIR)
@@ -60,10 +65,12 @@ def _share_a_key(keys: NDArray[np.uint32]) -> NDArray[np.bool_]:
 
 
 def grouped(messages: Iterable[bytes]) -> NDArray[np.void]:
-    """Return all documents that are in a group, from the pairs of all shards, by partition, segment, ordinal.
+    """Return the documents of the pairs that are in a group, by partition, segment, ordinal.
+
+    The pairs are those of all shards.
 
     Of each pair the first document is preferred. It takes the second one into its group, unless it was itself
-    taken into a group; a document that takes others represents their group. So a pair can be decided once it
+    taken into a group; a document that takes others leads their group. So a pair can be decided once it
     is known whether its first document was taken. Each step decides all such pairs. The first step begins
     with the most preferred document, which no other document can take. There are few steps, because the pairs
     of a shard form stars.
@@ -88,12 +95,18 @@ def grouped(messages: Iterable[bytes]) -> NDArray[np.void]:
     return _in_order(members, found, leaders[found])
 
 
+def by_partition(found: NDArray[np.void]) -> Iterator[tuple[int, bytes]]:
+    """Yield each partition with its documents, packed."""
+    for partition in np.unique(found["partition"]).tolist():
+        yield partition, found[found["partition"] == partition].tobytes()
+
+
 def _numbered(pairs: NDArray[np.void]) -> tuple[NDArray[np.void], Numbers, Numbers]:
     """Return the documents in the order of preference, and the positions of both documents of each pair."""
     hashes = np.concatenate([pairs["first"]["hash"], pairs["second"]["hash"]])
     _, index, ends = np.unique(hashes, return_index=True, return_inverse=True)
     members = np.concatenate([pairs["first"], pairs["second"]])[index]
-    preference = np.lexsort((members["hash"], members["characters"], members["demerit"]))
+    preference = np.lexsort([members[name] for name in ("hash", "characters", "demerit", "joins")])
     position = np.empty(len(members), np.intp)
     position[preference] = np.arange(len(members))
     firsts, seconds = np.split(position[ends], 2)

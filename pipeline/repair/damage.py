@@ -26,6 +26,7 @@ _OF_DOCUMENTS = (kinds.SEGMENTS, *RUN_KINDS)
 _OF_THE_INDEX = (*_OF_DOCUMENTS, kinds.DELETED, kinds.DICTIONARY)
 _OF_THE_CRAWL = (
     kinds.BLOCKS,
+    kinds.COMPARED,
     kinds.COMPOUND,
     kinds.GROUPS,
     kinds.HISTORY,

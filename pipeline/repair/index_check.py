@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from crawlctl.pipeline.duplicates.order import STATE_KINDS
 from crawlctl.pipeline.index.segment.dictionary import Dictionary
-from crawlctl.pipeline.index.segment.duplicate_groups import read_groups
+from crawlctl.pipeline.index.segment.duplicate_groups import LEAST, read_groups
 from crawlctl.pipeline.index.segment.priors import read_priors
 from crawlctl.pipeline.index.segment.segment_files import POSTINGS, segments_of
+from crawlctl.pipeline.index.segment.side_file import RangedSideFile
 from crawlctl.pipeline.index.segment.tombstones import read_tombstones
 from crawlctl.pipeline.repair.finding import Finding
-from crawlctl.pipeline.state.kinds import DELETED, DICTIONARY, GROUPS, PRIORS
+from crawlctl.pipeline.state.kinds import COMPARED, DELETED, DICTIONARY, GROUPS, PRIORS
 from crawlctl.pipeline.state.layout import DATA
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from crawlctl.pipeline.index.segment.segment_files import Segment
     from crawlctl.pipeline.index.segment.term_info import TermInfo
@@ -29,18 +31,32 @@ if TYPE_CHECKING:
 def check_side_files(
     store: Store, snapshot: Snapshot, partition: int, damaged: Collection[str]
 ) -> Iterator[Finding]:
-    """Compare tombstones, priors and groups with the segments that they are about."""
+    """Compare tombstones, priors, groups and what was compared with the segments that they are about."""
     files = [entry for entry in snapshot.files if entry.partition == partition]
     segments = {segment.name: segment.documents for segment in segments_of(files)}
     for entry in files:
         if entry.kind in _DOCUMENTS and entry.name not in damaged:
             for name, documents in _DOCUMENTS[entry.kind](store, entry).items():
                 yield from _compared(entry, name, documents, segments)
+    state = [entry for entry in files if entry.kind in STATE_KINDS]
+    if not any(entry.name in damaged for entry in state):
+        yield from _without_rows(store, state)
+
+
+def _without_rows(store: Store, state: Sequence[FileEntry]) -> Iterator[Finding]:
+    """Check that the last grouping has left the rows of all segments that it has compared."""
+    from crawlctl.pipeline.duplicates.compared import ComparedFiles
+
+    compared = ComparedFiles(store, state)
+    for entry in state:
+        if LEAST in entry.counters:  # groups of older releases have no such files
+            lost = [name for name in read_groups(store, [entry]) if name not in compared]
+            yield from (_wrong(entry, f"no file says which documents {name} had") for name in lost[:1])
 
 
 def _compared(entry: FileEntry, name: str, documents: int, segments: dict[str, int]) -> Iterator[Finding]:
     if name not in segments:
-        if entry.kind != GROUPS:  # groups may be older than the last merge (index.group_share)
+        if entry.kind not in STATE_KINDS:  # groups may be older than the last merge (index.group_share)
             yield _wrong(entry, f"it is about {name}, which is not in the snapshot")
     elif entry.kind == GROUPS and documents > segments[name]:
         yield _wrong(entry, f"it groups document {documents - 1} of {segments[name]} in {name}")
@@ -61,7 +77,19 @@ def _of_groups(store: Store, entry: FileEntry) -> dict[str, int]:
     return {name: max(one.ordinals, default=-1) + 1 for name, one in read_groups(store, [entry]).items()}
 
 
-_DOCUMENTS: dict[str, Lengths] = {DELETED: _of_tombstones, PRIORS: _of_priors, GROUPS: _of_groups}
+def _of_compared(store: Store, entry: FileEntry) -> dict[str, int]:
+    from crawlctl.pipeline.duplicates.compared import COMPARED_ROW
+
+    file = RangedSideFile(store, entry)
+    return {name: len(file.of(name) or b"") // COMPARED_ROW.itemsize for name in file.segments}
+
+
+_DOCUMENTS: dict[str, Lengths] = {
+    COMPARED: _of_compared,
+    DELETED: _of_tombstones,
+    GROUPS: _of_groups,
+    PRIORS: _of_priors,
+}
 
 
 def check_dictionary(

@@ -24,6 +24,7 @@ SEGMENTS = "segments"  # all files of a segment
 DELETED = "deleted"  # tombstones
 DICTIONARY = "dictionary"  # term → term infos in all segments
 GROUPS = "groups"  # duplicate groups
+COMPARED = "compared"  # the documents that the last grouping has compared (duplicates/compared.py)
 RULES = "rules"  # synonyms, pins, blocks and boosts, and the documents they are about (search/rules)
 COMPOUND = "compound"  # copies of the bytes that every query reads, in one file (compound_file.py)
 INTERLEAVED = "interleaved"  # copies of posting lists, in which a word is one place (interleaved_lists.py)

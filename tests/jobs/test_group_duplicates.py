@@ -25,7 +25,7 @@ from crawlctl.pipeline.index.segment.segment_files import COLUMNS, segments_of
 from crawlctl.pipeline.index.segment.stored_documents import Document
 from crawlctl.pipeline.orders import decode_order, encode_order
 from crawlctl.pipeline.runners.job import run_job
-from crawlctl.pipeline.state.kinds import RANKS
+from crawlctl.pipeline.state.kinds import DELETED
 from crawlctl.pipeline.state.layout import data_name
 from crawlctl.pipeline.state.manifest import FileEntry, decode_lines
 from crawlctl.pipeline.store.local.store import LocalStore
@@ -37,9 +37,11 @@ from crawlctl.tests.jobs.test_merge_index import merged
 from crawlctl.tests.pipeline.text.edits import WORDS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from crawlctl.pipeline.config.settings import RunnerName
+    from crawlctl.pipeline.index.segment.segment_files import Segment
     from crawlctl.pipeline.orders import TaskOrder
 
 PARTITIONS = 3
@@ -78,16 +80,25 @@ def index(store: LocalStore, tmp_path: Path) -> tuple[FileEntry, ...]:
 
 
 def grouped(
-    store: LocalStore, index: tuple[FileEntry, ...], scratch: Path, runner: RunnerName
+    store: LocalStore,
+    index: tuple[FileEntry, ...],
+    scratch: Path,
+    runner: RunnerName,
+    state: tuple[FileEntry, ...] = (),
 ) -> tuple[FileEntry, ...]:
-    segments, lines = partition_lines(index)
-    order = GroupOrder(store=store.uri, round=1, shards=2, threshold=0.9, segments=segments)
+    lines = partition_lines(index)
+    partitions = tuple(line.partition for line in lines)
+    order = GroupOrder(store=store.uri, round=1, shards=2, threshold=0.9, partitions=partitions, state=state)
     (scratch / "groups.json").write_bytes(encode_order(order))
-    (scratch / "group-lines").write_bytes(b"".join(line + b"\n" for line in lines))
+    (scratch / "group-lines").write_bytes(b"".join(encode_order(line) + b"\n" for line in lines))
     settings = RunnerSettings(name=runner, tmp_dir=str(scratch))
     args = ["--order", str(scratch / "groups.json"), "--reducers", "2"]
     done = run_job(DuplicateGrouper, [scratch / "group-lines"], settings=settings, args=args)
     return tuple(decode_lines((line for _, line in done.output), "the output"))
+
+
+def hashes_of(store: LocalStore, segment: Segment) -> Sequence[int]:
+    return ColumnReader(segment.open(store, COLUMNS), segment.documents).column("hashes")
 
 
 def by_url(store: LocalStore, index: tuple[FileEntry, ...], entries: tuple[FileEntry, ...]) -> dict[str, int]:
@@ -95,7 +106,7 @@ def by_url(store: LocalStore, index: tuple[FileEntry, ...], entries: tuple[FileE
     urls = {stable_hash(url): url for url in TEXTS}
     groups: dict[str, int] = {}
     for segment in segments_of(index):
-        hashes = ColumnReader(segment.open(store, COLUMNS), segment.documents).column("hashes")
+        hashes = hashes_of(store, segment)
         members = found.get(segment.name)
         for ordinal, value in enumerate(hashes):
             group = members.group_of(ordinal) if members else None
@@ -122,7 +133,7 @@ def test_the_page_of_the_best_rank_represents_its_group(
     best = "https://mirror.example/news"
     ranked: tuple[FileEntry, ...] = ()
     for segment in segments_of(index):
-        hashes = ColumnReader(segment.open(store, COLUMNS), segment.documents).column("hashes")
+        hashes = hashes_of(store, segment)
         priors = bytes(200 if value == stable_hash(best) else 100 for value in hashes)
         number = segment.partition
         ranked += write_priors(store, {segment.name: priors}, partition=number, round_number=1)
@@ -130,21 +141,37 @@ def test_the_page_of_the_best_rank_represents_its_group(
     assert set(by_url(store, index, entries).values()) == {stable_hash(best)}
 
 
-def test_a_run_groups_when_enough_documents_were_not_compared_or_the_ranks_are_new(
-    store: LocalStore, index: tuple[FileEntry, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_run_groups_when_the_index_has_changed_and_enough_documents_were_not_compared(
+    store: LocalStore, index: tuple[FileEntry, ...], tmp_path: Path
 ) -> None:
     entries = grouped(store, index, tmp_path, "inline")
     left = segments_of(index)[0]
     some = tuple(entry for entry in entries if entry.partition != left.partition)
-    assert is_grouping_due(store, (*index, *some), 1.0), "a small index is grouped whenever it has changed"
-    monkeypatch.setattr("crawlctl.pipeline.duplicates.grouping_due.SMALL_INDEX", 0)
     share = left.documents / len(TEXTS)
     assert is_grouping_due(store, (*index, *some), share)
     assert not is_grouping_due(store, (*index, *some), share + 0.01)
     assert not is_grouping_due(store, (*index, *entries), 0.0)
-    ranks = FileEntry(RANKS, 0, data_name(RANKS, 0, 1), 0, 0, "0" * 64)
-    assert is_grouping_due(store, (*index, *entries, ranks), 1.0)
     assert is_grouping_due(store, index, 1.0), "there are no groups yet"
+    deleted = FileEntry(DELETED, left.partition, data_name(DELETED, left.partition, 2), 0, 0, "0" * 64)
+    assert is_grouping_due(store, (*index, *entries, deleted), 0.0)
+    assert not is_grouping_due(store, (*index, *entries, deleted), 0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("runner", ["inline", "forked", "local"])
+def test_a_grouping_goes_on_from_the_last_one(
+    store: LocalStore, index: tuple[FileEntry, ...], tmp_path: Path, runner: RunnerName
+) -> None:
+    entries = grouped(store, index, tmp_path, runner)
+    gone = next(one for one in segments_of(index) if stable_hash(SHORTEST) in hashes_of(store, one))
+    others = tuple(entry for entry in index if entry.partition != gone.partition)
+    left = grouped(store, (*others, *entries), tmp_path, runner, state=entries)
+    assert by_url(store, others, left) == dict.fromkeys(
+        [url for url in TEXTS if "news" in url], stable_hash("https://mirror.example/news")
+    )
+    again = grouped(store, (*index, *left), tmp_path, runner, state=left)
+    assert set(by_url(store, index, again).values()) == {stable_hash("https://mirror.example/news")}
+    assert set(by_url(store, index, again)) == set(list(TEXTS)[:3])
 
 
 @pytest.mark.parametrize("kind", [GroupOrder, PartitionFiles])

@@ -60,6 +60,7 @@ KINDS = {
     "dictionary index": r"dictionary/.*/index",
     "deleted": r"deleted/.*",
     "priors": r"priors/.*",
+    "compared": r"compared/.*",
     "groups": r"groups/.*",
     "ranks": r"ranks/.*",
     "graph": r"graph/.*",

@@ -18,6 +18,7 @@ from crawlctl.pipeline.rank.publish.rank_tables import BY_DOMAIN, BY_HOST
 from crawlctl.pipeline.state.kinds import (
     BLOCKS,
     CAPTURES,
+    COMPARED,
     COMPOUND,
     DELETED,
     DICTIONARY,
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.snapshots import Snapshot
 
 MADE_ANEW = frozenset(
-    {BLOCKS, CAPTURES, COMPOUND, DELETED, DICTIONARY, GRAPH, GROUPS, HOSTS, INTERLEAVED, PRIORS, RANKS}
-    | {RULES, SEGMENTS, WEBDB}
+    {BLOCKS, CAPTURES, COMPARED, COMPOUND, DELETED, DICTIONARY, GRAPH, GROUPS, HOSTS, INTERLEAVED, PRIORS}
+    | {RANKS, RULES, SEGMENTS, WEBDB}
     | set(RUN_KINDS)
 )
 _WHOLE = frozenset({HISTORY, PAGES, PURGED, SETTINGS})

@@ -11,6 +11,7 @@ from crawlctl.pipeline.fetch.save.latency import histogram_of
 from crawlctl.pipeline.fetch.save.run_buffer import REQUESTS
 from crawlctl.pipeline.index.statistics import summary_of
 from crawlctl.pipeline.state.kinds import (
+    COMPARED,
     COMPOUND,
     DELETED,
     DICTIONARY,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.state.manifest import FileEntry
 
 _OF_THE_INDEX = {
+    COMPARED: "groups",
     COMPOUND: "compound",
     DELETED: "tombstones",
     DICTIONARY: "dictionary",

@@ -118,4 +118,4 @@ def _remaining(work: Work, snapshot: Snapshot, purged: tuple[PurgedPartition, ..
     files = step.merged_files(step.run(work))
     if snapshot.files_of(RANKS) and any(entry.kind == WEBDB for entry in files):
         files = ranked_draft(work, replace(snapshot, files=files))
-    return with_groups(work, files, snapshot.round)
+    return with_groups(work, files, snapshot.round, anew=True)  # no hash or key of a purged page stays

@@ -161,7 +161,7 @@ def _rebuilt(work: Work, before: Snapshot, damage: Damage) -> tuple[tuple[FileEn
         files = step.merged_files(step.run(work))
     if before.files_of(RANKS) and (damage.has(*_RANKING) or damage.without_documents or lost["rows"]):
         files = ranked_draft(work, replace(before, files=files))
-    return with_groups(work, files, before.round), lost
+    return with_groups(work, files, before.round, anew=True), lost
 
 
 def _with_captures(work: Work, draft: Snapshot, damage: Damage) -> tuple[FileEntry, ...]:

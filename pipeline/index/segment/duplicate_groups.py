@@ -3,7 +3,8 @@
 The near duplicates may be in any segment of the crawl. There is one side file of records per partition
 (side_file.py). A record has the ordinals of the grouped documents of a segment, rising (4 bytes each,
 little-endian), and the group of each document (8 bytes each): the `stable_hash` of the URL that represents
-the group.
+the group. It also says which documents were deleted when the segment was compared: the next grouping must
+know which documents the last one has seen.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
 
-BY_RANKS = "by ranks"  # a counter: identifies the ranks by which the representatives of groups were chosen
+# Counters of the groups of a partition: what was compared (marks_of), and the least similarity in millionths.
+OF_INDEX, LEAST = "of index", "least similarity"
 
 
 class DuplicateGroups(msgspec.Struct, frozen=True, array_like=True, dict=True):
@@ -35,6 +37,7 @@ class DuplicateGroups(msgspec.Struct, frozen=True, array_like=True, dict=True):
     segment: str  # the name of the segment
     packed_ordinals: bytes
     packed_groups: bytes
+    dead: bytes = b""  # one bit per document, set for those that were deleted; empty if none was
 
     @cached_property
     def ordinals(self) -> array[int]:
@@ -66,16 +69,14 @@ def write_groups(
     *,
     partition: int,
     round_number: int,
-    ranks: int | None = None,
+    counters: Mapping[str, int] | None = None,
 ) -> tuple[FileEntry, ...]:
     """Write the groups of all segments of a partition.
 
-    A segment without groups is written too: its record says that its documents were compared. `ranks` is a
-    number that identifies the ranks by which representatives were chosen.
+    A segment without groups is written too: its record says that its documents were compared.
     """
     kept = tuple(segments)
-    counters = {"grouped": sum(len(groups.ordinals) for groups in kept)}
-    counters |= {} if ranks is None else {BY_RANKS: ranks}
+    counters = {"grouped": sum(len(groups.ordinals) for groups in kept), **(counters or {})}
     return (_LAYOUT.write(store, kept, partition=partition, round_number=round_number, counters=counters),)
 
 
@@ -84,8 +85,8 @@ def read_groups(store: Store, entries: Iterable[FileEntry]) -> dict[str, Duplica
     return _LAYOUT.read(store, entries)
 
 
-def _checked(groups: DuplicateGroups) -> tuple[bytes, bytes, bytes]:
-    return groups.segment.encode(), groups.packed_ordinals, groups.packed_groups
+def _checked(groups: DuplicateGroups) -> tuple[bytes, ...]:
+    return groups.segment.encode(), groups.packed_ordinals, groups.packed_groups, groups.dead
 
 
 def _unpacked(groups: DuplicateGroups) -> DuplicateGroups:

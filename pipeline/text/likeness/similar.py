@@ -36,13 +36,17 @@ class Leaders:
         """Take the sketch of a text with a unique number; return the number of its leader, maybe its own."""
         if not sketch:
             return number
-        keys = list(enumerate(sketch_keys(sketch)))
+        keys = enumerate(sketch_keys(sketch))
         candidates = {leader for key in keys for leader in self._with_key.get(key, ())[-_MAX_COMPARED:]}
         likeness = {leader: similarity(sketch, self._sketches[leader]) for leader in candidates}
         best = max(likeness, key=lambda leader: (likeness[leader], -leader), default=number)
         if likeness.get(best, 0.0) >= min(self._threshold + _CAUTION, 1.0):
             return best
-        self._sketches[number] = sketch
-        for key in keys:
-            self._with_key[key].append(number)
+        self.add(number, sketch)
         return number
+
+    def add(self, number: int, sketch: bytes) -> None:
+        """Take the sketch of a text that is a leader, whatever it resembles."""
+        self._sketches[number] = sketch
+        for key in enumerate(sketch_keys(sketch)):
+            self._with_key[key].append(number)

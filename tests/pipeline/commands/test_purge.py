@@ -12,7 +12,7 @@ from crawlctl.pipeline.crawl.upkeep import purging
 from crawlctl.pipeline.state.layout import goal_name
 from crawlctl.pipeline.state.snapshots import load_current, snapshot_numbers
 from crawlctl.pipeline.store.local.store import LocalStore
-from crawlctl.pipeline.urls.hosts import webdb_key
+from crawlctl.pipeline.urls.hosts import stable_hash, webdb_key
 from crawlctl.tests.comparison import crawled
 from crawlctl.tests.pipeline.captures.made_captures import all_captures
 from crawlctl.tests.pipeline.commands.damaged_crawl import linked_copy
@@ -43,6 +43,12 @@ def holds(folder: Path, text: bytes) -> list[str]:
     return found
 
 
+def is_compared(folder: Path, url: str) -> bool:
+    """Return whether a file says that the page was compared for near duplicates."""
+    packed = stable_hash(url).to_bytes(8, "little")
+    return any(packed in path.read_bytes() for path in folder.glob("compared/*/*"))
+
+
 def test_forgotten_pages_leave_webdb_archive_index_and_all_snapshots(
     shell: Shell, small: SmallCrawl, tmp_path: Path
 ) -> None:
@@ -51,11 +57,14 @@ def test_forgotten_pages_leave_webdb_archive_index_and_all_snapshots(
     prefix = f"{small.seeds[0]}deeper"
     gone = {url for url in before.webdb if url.startswith(prefix)}
     assert len(gone) == 6 and holds(folder, prefix.encode())
+    assert any(is_compared(folder, url) for url in gone)
     told = collected(shell, folder, prefix)
     assert "deleted what was left of 6 forgotten pages" in told
     after = crawled(store)
     assert after.webdb.keys() == before.webdb.keys() - gone
     assert after.documents.keys() == before.documents.keys() - gone
+    assert not any(is_compared(folder, url) for url in gone)
+    assert any(is_compared(folder, url) for url in after.documents)
     assert snapshot_numbers(store) == (load_current(store).number,)
     targets = [f"WARC-Target-URI: {url}\r\n".encode() for url in gone]
     assert not [name for text in targets for name in holds(folder, text)]

@@ -47,6 +47,7 @@ REBUILT = {
     "webdb index": r"webdb/.*/index",
     "deleted": r"deleted/.*",
     "priors": r"priors/.*",
+    "compared": r"compared/.*",
     "groups": r"groups/.*",
     "ranks": r"ranks/.*/url",
     "graph": r"graph/.*",

@@ -290,17 +290,22 @@ def test_a_ranking_begins_with_the_last_one(store: LocalStore, monkeypatch: pyte
     assert after == pytest.approx(before, abs=2e-9)
 
 
-def test_groups_made_before_a_ranking_are_made_again_also_if_the_run_was_killed_between(
+def test_groups_stay_when_pages_are_ranked_and_are_made_anew_where_nothing_says_what_was_compared(
     store: LocalStore,
 ) -> None:
     merged = merge_now(work(store))
-    assert merged is not None and are_grouped(store, merged.files)
+    assert merged is not None and are_grouped(merged.files)
     ranked = rank_now(work(store))
-    assert not are_grouped(store, ranked.files), "the representatives were chosen without ranks"
-    grouped = with_groups(work(store), ranked.files, ranked.round)
-    assert are_grouped(store, grouped)
-    older = tuple(replace(one, counters={}) if one.kind == GROUPS else one for one in grouped)
-    assert are_grouped(store, older), "groups of older releases count as they are"
+    assert are_grouped(ranked.files)
+    same = with_groups(work(store), ranked.files, ranked.round)
+    assert {one.name for one in same} == {one.name for one in ranked.files}
+    older = tuple(replace(one, counters={}) if one.kind == GROUPS else one for one in ranked.files)
+    assert not are_grouped(older), "groups of older releases and of copies with other partitions"
+    grouped = with_groups(work(store), older, ranked.round)
+    assert are_grouped(grouped)
+    assert {one.counters["grouped"] for one in grouped if one.kind == GROUPS} == {
+        one.counters["grouped"] for one in ranked.files if one.kind == GROUPS
+    }
 
 
 def test_without_grouping_there_are_no_groups(store: LocalStore) -> None:

@@ -28,6 +28,7 @@ def rows_of(texts: Sequence[list[str]], demerits: Sequence[int] = ()) -> NDArray
     for number, words in enumerate(texts):
         rows[number]["sketch"] = np.frombuffer(sketch(text_of(words)), SKETCH)[0]
     member = rows["member"]
+    member["joins"] = 1
     member["demerit"] = demerits or 255
     member["characters"] = np.arange(len(texts)) + 20
     member["hash"] = np.arange(len(texts)) + 1000
@@ -123,7 +124,7 @@ def test_stars_are_those_of_going_through_all_documents_in_order(
 def test_no_pairs_are_no_groups() -> None:
     assert len(grouped([])) == 0
     assert pairs_of([rows_of([["alone"]]).tobytes()], THRESHOLD) == b""
-    assert MEMBER.itemsize == 25
+    assert MEMBER.itemsize == 26
 
 
 def test_every_two_rows_that_share_a_key_meet_in_a_shard() -> None:
@@ -151,3 +152,12 @@ def test_pairs_are_those_of_taking_all_documents_one_by_one(seed: int, count: in
     pairs = np.frombuffer(pairs_of([rows.tobytes()], THRESHOLD), PAIR)
     found = dict(zip(pairs["second"]["ordinal"].tolist(), pairs["first"]["ordinal"].tolist(), strict=True))
     assert found == {second: first for second, first in enumerate(wanted) if first != second}
+
+
+def test_documents_that_lead_already_stay_apart_and_come_first() -> None:
+    chance = random.Random(6)
+    words = [chance.choice(WORDS) for _ in range(300)]
+    rows = rows_of([words, [*words, "end"], [*words, "stop"]], [17, 255, 255])
+    rows["member"]["joins"][1:] = 0
+    found = groups_of(rows, 1)
+    assert found in ({0: 1001, 1: 1001}, {0: 1002, 2: 1002}), "the best rank does not take what leads already"

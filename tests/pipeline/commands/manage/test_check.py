@@ -11,8 +11,9 @@ import pytest
 from msgspec.structs import replace
 
 from crawlctl.cli import run
+from crawlctl.pipeline.duplicates.order import STATE_KINDS
 from crawlctl.pipeline.index.segment.segment_files import segments_of
-from crawlctl.pipeline.state.kinds import GROUPS
+from crawlctl.pipeline.state.kinds import COMPARED
 from crawlctl.pipeline.state.snapshots import commit, load_current
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.store.open import open_store
@@ -140,10 +141,23 @@ def test_groups_may_be_older_than_the_segments(
     store = LocalStore(linked_copy(small.folder, tmp_path / "crawl"))
     assert run(["merge", "--full", "--runner", "inline", "--store", str(store.root)]) == 0
     after = load_current(store)
-    others = [entry for entry in after.files if entry.kind != GROUPS]
-    commit(store, after, files=[*others, *small.snapshot.files_of(GROUPS)], round_number=after.round)
+    others = [entry for entry in after.files if entry.kind not in STATE_KINDS]
+    older = [entry for entry in small.snapshot.files if entry.kind in STATE_KINDS]
+    commit(store, after, files=[*others, *older], round_number=after.round)
     capsys.readouterr()
     assert lines(capsys, str(store.root), "--runner", "inline", code=0)[-1].endswith("all sound")
+
+
+def test_groups_without_what_was_compared_are_found_and_made_anew(
+    small: SmallCrawl, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = LocalStore(linked_copy(small.folder, tmp_path / "crawl"))
+    before = small.snapshot
+    files = [entry for entry in before.files if entry.kind != COMPARED]
+    commit(store, before, files=files, round_number=before.round)
+    assert "no file says which documents" in lines(capsys, str(store.root), "--runner", "inline", code=1)[0]
+    assert run(["check", "--repair", "--runner", "inline", "--store", str(store.root)]) == 0
+    assert load_current(store).files_of(COMPARED)
 
 
 def test_counters_that_are_not_true_are_found(
