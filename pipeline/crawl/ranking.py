@@ -151,8 +151,8 @@ class _Ranking:
         starts = [StartingPoint(task, teleport) for task in range(len(order.tasks))]
         for number in range(MOST_JOBS):
             lines = [encode_order(start) for start in starts]
-            # Not "rounds": under that name older releases have left states of another form.
-            name = f"halo-rounds{number}-{teleport}{self._asked(order)}"
+            # Not "rounds" or "halo-rounds": under these names older releases have left states of another form.
+            name = f"linked-halo-rounds{number}-{teleport}{self._asked(order)}"
             title = f"ranks {teleport + 1} of {len(order.teleports)}, job {number + 1}"
             left = self._kept(name, partial(run, order, lines, title))
             newest = newest_states(left)

@@ -90,6 +90,9 @@ class Block(NamedTuple):
         return self._replace(rows=_renumbered(self.rows, rows), sources=_renumbered(self.sources, sources))
 
 
+NO_LINKS = Block(*[np.zeros(0, np.int64)] * 3)
+
+
 def _renumbered(nodes: Numbers, numbers: int | Numbers) -> Numbers:
     return nodes + numbers if isinstance(numbers, int) else numbers[nodes]
 
