@@ -6,8 +6,9 @@
 The webs are those of made_up_webs.py and further_webs.py, cut evenly, and with their hosts dealt by the hash
 of a name, as crawls deal them. A file has the arrays deg (links of each page) and gap (steps between their
 targets), as uk-2007-05.npz; its pages are numbered in the order of their URLs and have no names. It is cut
-evenly; where few links cross; and into groups of 3,000 and of 500 consecutive pages, which play the role of hosts. Such
-groups cut real hosts apart, which crawlctl does not do. The pages of docweb go to parts by their hosts.
+evenly; where few links cross; and into groups of 3,000 and of 500 consecutive pages, which play the role of
+hosts. Such groups cut real hosts apart, which crawlctl does not do. The pages of docweb go to parts by their
+hosts.
 
 A round is one shuffle; the last round, which only finds that the residual is small enough, counts too. The
 error is the bound that the tasks report. The CPU time is that of the whole iteration on the inline runner,
@@ -34,7 +35,7 @@ from crawlctl.jobs.rank_iterate import RankIterate
 from crawlctl.pipeline.config.settings import RunnerSettings
 from crawlctl.pipeline.rank.graph.array_file import ArrayFile
 from crawlctl.pipeline.rank.graph.graph_files import newest_states
-from crawlctl.pipeline.rank.order import StartingPoint
+from crawlctl.pipeline.rank.order import IterateOrder, StartingPoint
 from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.manifest import decode_lines
 from crawlctl.pipeline.store.local.store import LocalStore
@@ -133,7 +134,8 @@ def solve(name: str, homes, sources, targets, parts: int, peer: float) -> None:
         store = LocalStore(Path(folder) / "crawl")
         files = store_parts(store, number[sources], number[targets], cuts)
         before = cpu_seconds()
-        entry, shuffled = rounds_job(store, files, parts, Path(folder))
+        left, shuffled = rounds_job(iterate_order(store, files, each_alone(parts)), Path(folder))
+        entry = left[0]
         spent, error = cpu_seconds() - before, ArrayFile(store, entry).facts["error"]
     rounds, crossing = entry.counters["rounds"], np.mean(homes[sources] != homes[targets])
     print(
@@ -143,8 +145,12 @@ def solve(name: str, homes, sources, targets, parts: int, peer: float) -> None:
     )
 
 
-def rounds_job(store: LocalStore, files, parts: int, folder: Path):
-    order = iterate_order(store, files, [(number, number + 1) for number in range(parts)])
+def each_alone(parts: int):
+    return [(number, number + 1) for number in range(parts)]
+
+
+def rounds_job(order: IterateOrder, folder: Path):
+    parts = len(order.tasks)
     (folder / "order").write_bytes(msgspec.json.encode(order))
     settings = RunnerSettings(name="inline", tmp_dir=str(folder))
     args = ["--order", str(folder / "order"), "--reducers", str(parts), "--rounds", "5"]
@@ -156,7 +162,7 @@ def rounds_job(store: LocalStore, files, parts: int, folder: Path):
         shuffled += done.counters.get("rank", "bytes_shuffled")
         newest = newest_states(left)
         if not newest:
-            return left[0], shuffled
+            return left, shuffled
         starts = [StartingPoint(start.task, 0, newest[start.task]) for start in starts]
 
 

@@ -90,7 +90,8 @@ class Block(NamedTuple):
         return self._replace(rows=_renumbered(self.rows, rows), sources=_renumbered(self.sources, sources))
 
 
-NO_LINKS = Block(*[np.zeros(0, np.int64)] * 3)
+_NONE = np.zeros(0, np.int64)
+NO_LINKS = Block(_NONE, _NONE, _NONE)
 
 
 def _renumbered(nodes: Numbers, numbers: int | Numbers) -> Numbers:

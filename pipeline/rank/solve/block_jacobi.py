@@ -35,7 +35,8 @@ halo as they are. It multiplies the residual by at most the damping d, because e
 So r plain rounds would leave at most dʳ of the first residual. If the residual is more than FAR × dʳ after r
 rounds, the next round is plain.
 
-The halo is used from the third round on. The first round has no messages yet, and the second is plain.
+The halo is used from the third round on. The first round has no messages yet, and the second is plain. If
+there are ranks of an earlier graph, the first round only sends these (warm_start.py).
 """
 
 from __future__ import annotations
@@ -141,9 +142,15 @@ class RoundResult:
         ]
 
 
-def first_round(matrix: TaskMatrix) -> RoundResult:
-    """Make the first round of a task, before any message and without a halo."""
-    vector = matrix.sweep(matrix.teleport, matrix.teleport, SWEEPS)
+def first_round(matrix: TaskMatrix, last: Floats | None = None) -> RoundResult:
+    """Make the first round of a task, before any message and without a halo.
+
+    From the `last` ranks it does not sweep: without the rank from other tasks they would only become worse.
+    """
+    if last is None:
+        vector = matrix.sweep(matrix.teleport, matrix.teleport, SWEEPS)
+    else:
+        vector = np.maximum(last, matrix.teleport)
     nothing = Products(np.zeros((0, 0)), np.zeros(0))
     return RoundResult(vector, None, np.inf, 0.0, 1.0, nothing)
 

@@ -98,7 +98,7 @@ class _Candidates(NamedTuple):
             given * received[nodes],
             given,
             # Each of its links may lead to our task or to the halo.
-            BYTES_PER_ARC * neighbour.degrees[nodes] + BYTES_PER_NODE,
+            BYTES_PER_ARC * neighbour.degrees[nodes].astype(np.float64) + BYTES_PER_NODE,
             neighbour.shares[nodes],
             neighbour.teleport[nodes],
         )

@@ -140,7 +140,8 @@ class TaskSolver:
     def start(self) -> Iterator[tuple[int, bytes]]:
         """Make the first round; yield its messages with their receivers."""
         matrix, sending = self._made([no_halo(self._tasks)] * self._tasks)
-        result = first_round(matrix)
+        last = last_solution(self.store, self.order, self._own, self.teleport)
+        result = first_round(matrix, last)
         facts = self._facts(result, round_number=0, before=np.inf, halo=self._write_halo())
         yield from self._end_round(result, facts, matrix, sending)
 

@@ -147,11 +147,18 @@ def halos_of(parts: list[Part]) -> list[Halo]:
 
 
 def solve_in_tasks(
-    web: Graph, homes: Numbers, teleport: Floats, tolerance: float, damping: float = DAMPING, limit: int = 500
+    web: Graph,
+    homes: Numbers,
+    teleport: Floats,
+    tolerance: float,
+    damping: float = DAMPING,
+    limit: int = 500,
+    last: Floats | None = None,
 ) -> tuple[Floats, int]:
     """Return PageRank by tasks that know each other by messages only, and the rounds; `homes` by node."""
     parts = parts_of(web, homes, teleport, damping)
-    vectors, rounds = _exchange(parts, damping, tolerance, limit)
+    lasts = [None if last is None else last[part.nodes] for part in parts]
+    vectors, rounds = _exchange(parts, lasts, damping, tolerance, limit)
     vector = np.zeros(web.nodes)
     for part, found in zip(parts, vectors, strict=True):
         vector[part.nodes] = found
@@ -195,9 +202,11 @@ def stage_of(parts: list[Part], halos: list[Halo]) -> Stage:
     return Stage(knowing, sendings, layouts)
 
 
-def _exchange(parts: list[Part], damping: float, tolerance: float, limit: int) -> tuple[list[Floats], int]:
+def _exchange(
+    parts: list[Part], lasts: list[Floats | None], damping: float, tolerance: float, limit: int
+) -> tuple[list[Floats], int]:
     alone, overlapping = stage_of(parts, [no_halo(len(parts))] * len(parts)), stage_of(parts, halos_of(parts))
-    results = [first_round(matrix) for matrix in alone.matrices]
+    results = [first_round(matrix, last) for matrix, last in zip(alone.matrices, lasts, strict=True)]
     past: list[list[PastRound]] = [[] for _ in parts]
     before = np.inf
     for rounds in range(1, limit):
