@@ -49,9 +49,9 @@ ROUNDS_PER_JOB = 5  # a kill loses at most this number of rounds; on a cluster e
 MOST_JOBS = 200
 # a crawl of fewer URLs is ranked without forking tasks, which would take longer than their work
 SMALL = 20_000
-# A graph of fewer URLs is solved from scratch in less than a second, and the last ranks save at most a third
-# of that. So its ranks depend on the crawl only, to the last bit, and not on earlier rankings, which differ
-# within the tolerance.
+# A graph of fewer URLs is solved from scratch in a fraction of a second, of which the last ranks save about
+# half at most (bench_rank_warm.py). So its ranks depend on the crawl alone, to the last bit, not on earlier
+# rankings, which differ within the tolerance.
 WARM_FROM = 200_000
 MAX_HOPS = 5  # the most redirects from a URL of the teleport file to its page
 
