@@ -28,7 +28,7 @@ from crawlctl.jobs.rank_iterate import RankIterate
 from crawlctl.pipeline.config.settings import RunnerSettings
 from crawlctl.pipeline.rank.graph.array_file import ArrayFile
 from crawlctl.pipeline.rank.graph.build import write_blocks
-from crawlctl.pipeline.rank.graph.nodes import HAS_DOCUMENT, MEMBER, write_nodes
+from crawlctl.pipeline.rank.graph.nodes import HAS_DOCUMENT, MEMBER, member_arrays, write_nodes
 from crawlctl.pipeline.rank.graph.sparse_blocks import make_block
 from crawlctl.pipeline.rank.order import IterateOrder, Teleport
 from crawlctl.pipeline.runners.job import run_job
@@ -99,7 +99,11 @@ def store_parts(store: LocalStore, sources, targets, cuts: list[int]):
             blocks[home] = make_block(own[chosen], linked[chosen] - cuts[home])
         where = {"partition": number, "round_number": 1}
         flags = {"flags": np.full(last - first, MEMBER | HAS_DOCUMENT, np.uint8)}
-        entries.append(write_nodes(store, flags, [], **where))
+        # The number of a node stands for the hash of its URL.
+        found = member_arrays(
+            np.arange(first, last).astype(np.uint64), np.arange(last - first), len(cuts) - 1
+        )
+        entries.append(write_nodes(store, flags | found, [], **where))
         degrees = np.bincount(own, minlength=last - first)
         entries.append(write_blocks(store, blocks, degrees, **where))
     return tuple(entries)

@@ -1,13 +1,14 @@
 """PageRank in parts: rounds to 1e-6, bytes and CPU time, on webs that make trouble, cut in several ways.
 
-    python bench/bench_rank_rounds.py [--only chains …] [--parts 8 32] [--graph FILE.npz …]
-                                      [--web DOCWEB --cache FILE]
+    python bench/bench_rank_rounds.py [--only chains …] [--seeds 0 1 2] [--parts 8 32]
+                                      [--graph FILE.npz …] [--web DOCWEB --cache FILE]
 
-The webs are those of made_up_webs.py, cut evenly, and with their hosts dealt by the hash of a name, as crawls
-deal them. A file has the arrays deg (links of each page) and gap (steps between their targets), as
-uk-2007-05.npz; its pages are numbered in the order of their URLs and have no names. It is cut evenly; where
-few links cross; and into groups of 3,000 and of 500 consecutive pages, which play the role of hosts. Such
-groups cut real hosts apart, which crawlctl does not do. The pages of docweb go to parts by their hosts.
+The webs are those of made_up_webs.py and further_webs.py, cut evenly, and with their hosts dealt by the hash
+of a name, as crawls deal them. A file has the arrays deg (links of each page) and gap (steps between their
+targets), as uk-2007-05.npz; its pages are numbered in the order of their URLs and have no names. It is cut
+evenly; where few links cross; and into groups of 3,000 and of 500 consecutive pages, which play the role of
+hosts. Such groups cut real hosts apart, which crawlctl does not do. The pages of docweb go to parts by their
+hosts.
 
 A round is one shuffle; the last round, which only finds that the residual is small enough, counts too. The
 error is the bound that the tasks report. The CPU time is that of the whole iteration on the inline runner,
@@ -20,39 +21,45 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import tempfile
+from itertools import product
 from pathlib import Path
 
 import msgspec
 import numpy as np
 from bench_rank import TOLERANCE, iterate_order, power, read_uk, scipy_matrix, store_parts
 from clock import cpu_seconds
+from further_webs import FURTHER_WEBS
 from made_up_webs import WEBS
 
 from crawlctl.jobs.rank_iterate import RankIterate
 from crawlctl.pipeline.config.settings import RunnerSettings
 from crawlctl.pipeline.rank.graph.array_file import ArrayFile
 from crawlctl.pipeline.rank.graph.graph_files import newest_states
-from crawlctl.pipeline.rank.order import StartingPoint
+from crawlctl.pipeline.rank.order import IterateOrder, StartingPoint
 from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.manifest import decode_lines
 from crawlctl.pipeline.store.local.store import LocalStore
 from crawlctl.pipeline.urls.hosts import partition_of
 
+ALL_WEBS = WEBS | FURTHER_WEBS
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", nargs="*", choices=WEBS, default=list(WEBS), help="none: no web made up")
+    parser.add_argument(
+        "--only", nargs="*", choices=ALL_WEBS, default=list(ALL_WEBS), help="none: no web made up"
+    )
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--graph", type=Path, nargs="*", default=[], help="npz files with deg and gap")
     parser.add_argument("--parts", type=int, nargs="+", default=[8, 32])
     parser.add_argument("--web", type=Path, help="a built docweb")
     parser.add_argument("--cache", type=Path, default=Path("doc-graph.pickle"))
     arguments = parser.parse_args()
     print(f"{'':34}parts crossing rounds  kB a round  CPU-s  scipy  error")
-    for name in arguments.only:
-        web = WEBS[name]()
-        bench(
-            name, web.nodes, web.sources, web.targets, lambda parts, web=web: cuts_of(web, parts), arguments
-        )
+    for name, seed in product(arguments.only, arguments.seeds):
+        web = ALL_WEBS[name](seed)
+        graph = web.nodes, web.sources, web.targets
+        bench(f"{name} {seed}", *graph, lambda parts, web=web: cuts_of(web, parts), arguments)
     for path in arguments.graph:
         nodes, sources, targets = read_uk(path)
         graph = nodes, sources, targets
@@ -127,7 +134,8 @@ def solve(name: str, homes, sources, targets, parts: int, peer: float) -> None:
         store = LocalStore(Path(folder) / "crawl")
         files = store_parts(store, number[sources], number[targets], cuts)
         before = cpu_seconds()
-        entry, shuffled = rounds_job(store, files, parts, Path(folder))
+        left, shuffled = rounds_job(iterate_order(store, files, each_alone(parts)), Path(folder))
+        entry = left[0]
         spent, error = cpu_seconds() - before, ArrayFile(store, entry).facts["error"]
     rounds, crossing = entry.counters["rounds"], np.mean(homes[sources] != homes[targets])
     print(
@@ -137,8 +145,12 @@ def solve(name: str, homes, sources, targets, parts: int, peer: float) -> None:
     )
 
 
-def rounds_job(store: LocalStore, files, parts: int, folder: Path):
-    order = iterate_order(store, files, [(number, number + 1) for number in range(parts)])
+def each_alone(parts: int):
+    return [(number, number + 1) for number in range(parts)]
+
+
+def rounds_job(order: IterateOrder, folder: Path):
+    parts = len(order.tasks)
     (folder / "order").write_bytes(msgspec.json.encode(order))
     settings = RunnerSettings(name="inline", tmp_dir=str(folder))
     args = ["--order", str(folder / "order"), "--reducers", str(parts), "--rounds", "5"]
@@ -150,7 +162,7 @@ def rounds_job(store: LocalStore, files, parts: int, folder: Path):
         shuffled += done.counters.get("rank", "bytes_shuffled")
         newest = newest_states(left)
         if not newest:
-            return left[0], shuffled
+            return left, shuffled
         starts = [StartingPoint(start.task, 0, newest[start.task]) for start in starts]
 
 

@@ -1,9 +1,9 @@
-"""Webs that make trouble for PageRank in parts, from fixed random seeds: links, and the host of each page.
+"""Webs that make trouble for PageRank in parts, from random seeds: links, and the host of each page.
 
 Hosts of all sizes follow each other, and the pages of a host are in the order of their URLs. What the webs
 are made of stalls iterations in parts: trees of folders, runs of pages that name the next and the one before,
 groups of pages with one menu, URLs that nobody has fetched, one domain with all of that, and pages that
-name their translation on another host.
+name their translation on another host. further_webs.py has more.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ class Web(NamedTuple):
         return len(self.hosts)
 
 
-class _Maker:
+class Maker:
     """Gathers the links of a web whose hosts have sizes by a power law."""
 
     def __init__(
         self, seed: int, nodes: int, *, power: float, most: int, least: int = 1, copies: int = 1
     ) -> None:
         self.rng = np.random.default_rng(seed)
-        sizes = np.minimum(least * self.rng.zipf(power, nodes), most)
+        sizes = np.minimum(least * np.minimum(self.rng.zipf(power, nodes), most), most)
         sizes = sizes[: np.searchsorted(np.cumsum(sizes), nodes)]
         self.sizes = np.tile(np.append(sizes, nodes - sizes.sum()), copies)
         self.fronts = np.cumsum(self.sizes) - self.sizes
@@ -63,9 +63,9 @@ class _Maker:
         return Web(sources[apart], targets[apart], self.hosts)
 
 
-def folders(nodes: int = 150_000) -> Web:
+def folders(seed: int = 0, nodes: int = 150_000) -> Web:
     """Deep sites: a page links to the one above, those below, the next; every third to the front page."""
-    made = _Maker(1, nodes, power=1.5, most=nodes // 20)
+    made = Maker(1 + 100 * seed, nodes, power=1.5, most=nodes // 20)
     first = made.fronts[made.hosts]
     up = (1 + made.rng.geometric(0.02, nodes)) * (made.rng.random(nodes) < 0.5)
     above = np.maximum(first, made.pages - np.maximum(up, 1))
@@ -79,9 +79,9 @@ def folders(nodes: int = 150_000) -> Web:
     return made.web()
 
 
-def chains(nodes: int = 150_000) -> Web:
+def chains(seed: int = 0, nodes: int = 150_000) -> Web:
     """Archives: runs of up to 600 pages, each with the next and often the one before, many as 1, 10, 2."""
-    made = _Maker(2, nodes, power=1.4, most=nodes // 10, least=5)
+    made = Maker(2 + 100 * seed, nodes, power=1.4, most=nodes // 10, least=5)
     for front, size in zip(made.fronts.tolist(), made.sizes.tolist(), strict=True):
         at = front + 1
         while at < front + size:
@@ -101,9 +101,9 @@ def chains(nodes: int = 150_000) -> Web:
     return made.web()
 
 
-def menus(nodes: int = 100_000) -> Web:
+def menus(seed: int = 0, nodes: int = 100_000) -> Web:
     """Manuals: groups of up to 300 pages that all link to the same 30 of them, and hardly anywhere else."""
-    made = _Maker(3, nodes, power=1.5, most=nodes // 12, least=20)
+    made = Maker(3 + 100 * seed, nodes, power=1.5, most=nodes // 12, least=20)
     for front, size in zip(made.fronts.tolist(), made.sizes.tolist(), strict=True):
         at = front
         while at < front + size:
@@ -118,9 +118,9 @@ def menus(nodes: int = 100_000) -> Web:
     return made.web()
 
 
-def frontier(nodes: int = 150_000) -> Web:
+def frontier(seed: int = 0, nodes: int = 150_000) -> Web:
     """A young crawl: four of five URLs are not fetched yet."""
-    made = _Maker(4, nodes, power=1.5, most=nodes // 20)
+    made = Maker(4 + 100 * seed, nodes, power=1.5, most=nodes // 20)
     fetched = np.union1d(made.some(0.2), made.fronts)
     sources = np.repeat(fetched, np.minimum(made.rng.geometric(1 / 20, len(fetched)), 300))
     home = made.hosts[sources]
@@ -131,9 +131,9 @@ def frontier(nodes: int = 150_000) -> Web:
     return made.web()
 
 
-def campus(nodes: int = 300_000) -> Web:
+def campus(seed: int = 0, nodes: int = 300_000) -> Web:
     """One domain of few hosts: slides in chains, manuals with menus, lists of files; half without links."""
-    made = _Maker(5, nodes, power=1.3, most=nodes // 4, least=100)
+    made = Maker(5 + 100 * seed, nodes, power=1.3, most=nodes // 4, least=100)
     for front, size in zip(made.fronts.tolist(), made.sizes.tolist(), strict=True):
         at, above = front + 1, [front]
         while at < front + size:
@@ -149,7 +149,7 @@ def campus(nodes: int = 300_000) -> Web:
     return made.web()
 
 
-def _fill(made: _Maker, folder: np.ndarray) -> None:
+def _fill(made: Maker, folder: np.ndarray) -> None:
     kind = made.rng.random()
     if kind < 0.3:
         made.add(folder[:-1], folder[1:])
@@ -163,9 +163,9 @@ def _fill(made: _Maker, folder: np.ndarray) -> None:
         made.add(folder[0], folder)
 
 
-def translations(nodes: int = 100_000) -> Web:
+def translations(seed: int = 0, nodes: int = 100_000) -> Web:
     """Twins: a page links to the same page of another host, and that back; and to the next, or the front."""
-    made = _Maker(6, nodes // 2, power=1.5, most=nodes // 20, least=10, copies=2)
+    made = Maker(6 + 100 * seed, nodes // 2, power=1.5, most=nodes // 20, least=10, copies=2)
     made.add(made.pages, (made.pages + nodes // 2) % len(made.pages))
     inside = np.flatnonzero(made.hosts[1:] == made.hosts[:-1])
     made.add(inside, inside + 1)

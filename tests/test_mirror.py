@@ -154,7 +154,6 @@ COVERED_BY = {
     "pipeline/rank/solve/matrix_files": "jobs/test_rank_iterate",
     "pipeline/rank/solve/messages": "jobs/test_rank_iterate",
     "pipeline/rank/solve/task_matrix": "pipeline/rank/solve/test_block_jacobi",
-    "pipeline/rank/solve/warm_start": "pipeline/crawl/test_ranking",
     "pipeline/repair/captures_check": "pipeline/commands/test_repair",
     "pipeline/repair/relist_task": "jobs/upkeep/test_list_captures",
     "pipeline/repair/damage": "pipeline/commands/test_repair",

@@ -49,8 +49,9 @@ ROUNDS_PER_JOB = 5  # a kill loses at most this number of rounds; on a cluster e
 MOST_JOBS = 200
 # a crawl of fewer URLs is ranked without forking tasks, which would take longer than their work
 SMALL = 20_000
-# A graph of fewer URLs is solved from scratch in less than a second. So its ranks depend on the crawl only,
-# to the last bit, and not on earlier rankings, which differ within the tolerance.
+# A graph of fewer URLs is solved from scratch in a fraction of a second, of which the last ranks save about
+# half at most (bench_rank_warm.py). So its ranks depend on the crawl alone, to the last bit, not on earlier
+# rankings, which differ within the tolerance.
 WARM_FROM = 200_000
 MAX_HOPS = 5  # the most redirects from a URL of the teleport file to its page
 
@@ -129,10 +130,10 @@ class _Ranking:
             damping=settings.damping,
             tolerance=settings.tolerance,
         )
-        if len(tasks) > 1:
-            return [self._solve_in_rounds(order, number) for number in range(len(order.teleports))]
         if not self.is_draft and sum(node.records for node in node_files(graph).values()) >= WARM_FROM:
             order = replace(order, last_nodes=self._last_nodes, last_ranks=self._last_ranks)
+        if len(tasks) > 1:
+            return [self._solve_in_rounds(order, number) for number in range(len(order.teleports))]
         solved = self._kept(f"solution{self._asked(order)}", lambda: self._solve_at_once(order))
         return [solutions_for(solved, teleport) for teleport in range(len(order.teleports))]
 
@@ -151,8 +152,8 @@ class _Ranking:
         starts = [StartingPoint(task, teleport) for task in range(len(order.tasks))]
         for number in range(MOST_JOBS):
             lines = [encode_order(start) for start in starts]
-            # Not "rounds": under that name older releases have left states of another form.
-            name = f"halo-rounds{number}-{teleport}{self._asked(order)}"
+            # Not "rounds" or "halo-rounds": so older releases have named states of another form.
+            name = f"linked-halo-rounds{number}-{teleport}{self._asked(order)}"
             title = f"ranks {teleport + 1} of {len(order.teleports)}, job {number + 1}"
             left = self._kept(name, partial(run, order, lines, title))
             newest = newest_states(left)

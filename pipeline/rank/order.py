@@ -49,7 +49,7 @@ class IterateOrder(RankOrder, frozen=True, kw_only=True):
     teleports: tuple[Teleport, ...]
     damping: float
     tolerance: float  # the error that a solution may have, in L1
-    # The graph and the ranks of the last ranking, with which one task begins (warm_start.py); maybe none.
+    # The graph and the ranks of the last ranking, if there was one; the iteration begins with them.
     last_nodes: tuple[FileEntry, ...] = ()
     last_ranks: tuple[FileEntry, ...] = ()
 

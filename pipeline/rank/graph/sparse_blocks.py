@@ -90,6 +90,10 @@ class Block(NamedTuple):
         return self._replace(rows=_renumbered(self.rows, rows), sources=_renumbered(self.sources, sources))
 
 
+_NONE = np.zeros(0, np.int64)
+NO_LINKS = Block(_NONE, _NONE, _NONE)
+
+
 def _renumbered(nodes: Numbers, numbers: int | Numbers) -> Numbers:
     return nodes + numbers if isinstance(numbers, int) else numbers[nodes]
 

@@ -12,7 +12,7 @@ are found between two rankings get a share of the score of the pages that link t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from crawlctl.pipeline.rank.graph.array_file import ArrayFile, write_arrays
 from crawlctl.pipeline.rank.graph.graph_files import MEMBERS, NODES
 from crawlctl.pipeline.rank.graph.nodes import MEMBER, find
 from crawlctl.pipeline.rank.publish.rank_tables import ALIGNED, BY_URL
+from crawlctl.pipeline.rank.solve.warm_start import TOTALS
 from crawlctl.pipeline.state.kinds import RANKS, WEBDB
 from crawlctl.pipeline.state.layout import KIND_KEY, data_name
 from crawlctl.pipeline.state.manifest import FileEntry
@@ -48,8 +49,15 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.webdb.records import Rows
 
 
-def ranks_of(store: Store, solution: Sequence[FileEntry], graph: Graph, partition: int) -> Floats:
-    """Return the ranks of the nodes of a partition; over all partitions they add up to 1."""
+class Ranks(NamedTuple):
+    """The ranks of the nodes of a partition, and the sum of the solution that they are shares of."""
+
+    ranks: Floats  # over all partitions they add up to 1
+    total: float
+
+
+def ranks_of(store: Store, solution: Sequence[FileEntry], graph: Graph, partition: int) -> Ranks:
+    """Return the ranks of the nodes of a partition."""
     files = [ArrayFile(store, entry) for entry in solution]
     total = sum(file.facts["sum"] for file in files)
     for file in files:
@@ -57,7 +65,7 @@ def ranks_of(store: Store, solution: Sequence[FileEntry], graph: Graph, partitio
         if first <= partition < end:
             start = graph.count(NODES, range(first, partition))
             nodes = graph.count(NODES, [partition])
-            return file.read("vector", start, start + nodes) / (total or 1.0)
+            return Ranks(file.read("vector", start, start + nodes) / (total or 1.0), total)
     raise StoreError(f"{store.uri}: no task has solved partition {partition}; rank again")
 
 
@@ -67,19 +75,19 @@ def publish_partition(
     graph: Graph,
     partition: int,
     *,
-    ranks: Floats,
-    scores: Floats,
+    solved: Ranks,
+    seen_from_seeds: Ranks,
     damping: float,
     focus: Focus | None = None,
     round_number: int,
 ) -> Iterator[FileEntry]:
     """Write all files that a ranking publishes for a partition, and yield them."""
+    ranks, scores = solved.ranks, seen_from_seeds.ranks
     if not len(ranks):
         return
     members = graph.count(MEMBERS)
-    yield write_aligned(
-        store, ranks, {"damping": damping}, scores, partition=partition, round_number=round_number
-    )
+    facts = {"damping": damping, TOTALS: [solved.total, seen_from_seeds.total]}
+    yield write_aligned(store, ranks, facts, scores, partition=partition, round_number=round_number)
     flags = graph.nodes(partition).read("flags")
     scored = np.where(flags & MEMBER != 0, scores * members, -1.0)
     urls: list[bytes] = []

@@ -1,8 +1,8 @@
 """PageRank in many tasks: block Jacobi with mixing. In a round each task sends a message to each other task.
 
-Each task computes the ranks of its own nodes. It holds the links between its own nodes, and the links between
-these and its *halo*. The halo is some nodes of other tasks, whose ranks the task computes too, for its own
-use only (halo.py).
+Each task computes the ranks of its own nodes. It holds the links between its own nodes and the nodes of its
+*halo*, in all directions. The halo is some nodes of other tasks, whose ranks the task computes too, for its
+own use only (halo.py).
 
 For one task and one round we write
 
@@ -35,7 +35,8 @@ halo as they are. It multiplies the residual by at most the damping d, because e
 So r plain rounds would leave at most dʳ of the first residual. If the residual is more than FAR × dʳ after r
 rounds, the next round is plain.
 
-The halo is used from the third round on. The first round has no messages yet, and the second is plain.
+The halo is used from the third round on. The first round has no messages yet, and the second is plain. If
+there are ranks of an earlier graph, the first round only sends these (warm_start.py).
 """
 
 from __future__ import annotations
@@ -47,13 +48,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawlctl.pipeline.rank.solve.anderson import SLOTS, WORSE, Products, coefficients, combined, products_of
-from crawlctl.pipeline.rank.solve.sending import Contribution, Layout, divided
+from crawlctl.pipeline.rank.solve.sending import Contribution, divided, joined
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crawlctl.pipeline.rank.graph.sparse_blocks import Floats
-    from crawlctl.pipeline.rank.solve.sending import Sending
+    from crawlctl.pipeline.rank.solve.sending import Layout, Sending
     from crawlctl.pipeline.rank.solve.task_matrix import TaskMatrix
 
 # With fewer sweeps, webs with long chains of pages need more rounds; more sweeps gain almost nothing.
@@ -141,9 +142,15 @@ class RoundResult:
         ]
 
 
-def first_round(matrix: TaskMatrix) -> RoundResult:
-    """Make the first round of a task, before any message and without a halo."""
-    vector = matrix.sweep(matrix.teleport, matrix.teleport, SWEEPS)
+def first_round(matrix: TaskMatrix, last: Floats | None = None) -> RoundResult:
+    """Make the first round of a task, before any message and without a halo.
+
+    From the `last` ranks it does not sweep: without the rank from other tasks they would only become worse.
+    """
+    if last is None:
+        vector = matrix.sweep(matrix.teleport, matrix.teleport, SWEEPS)
+    else:
+        vector = np.maximum(last, matrix.teleport)
     nothing = Products(np.zeros((0, 0)), np.zeros(0))
     return RoundResult(vector, None, np.inf, 0.0, 1.0, nothing)
 
@@ -178,7 +185,7 @@ def next_round(
     else:
         start, received = past[-1].vector, past[-1].received
     given, halo = np.split(received, [len(matrix.shares)])
-    fixed = matrix.teleport + given
+    fixed = matrix.fixed(given, halo)
     first = matrix.sweep(np.concatenate([start, halo]), fixed, 1, plain=plain)
     vector = matrix.sweep(first, fixed, SWEEPS - 1, plain=plain)[: matrix.nodes]
     residual, step = first[: matrix.nodes] - start, vector - start
@@ -197,5 +204,4 @@ def next_round(
 def layout_of_all(messages: Sequence[Message]) -> Layout:
     """Return the layout of all messages to a task, in the order of their senders."""
     ordered = sorted(messages, key=lambda message: message.sender)
-    layouts = [message.layout for message in ordered if message.layout is not None]
-    return Layout(*map(np.concatenate, zip(*layouts, strict=True)))
+    return joined([message.layout for message in ordered if message.layout is not None])

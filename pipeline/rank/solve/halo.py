@@ -9,7 +9,9 @@ node. In the literature this is the restricted additive Schwarz method with an o
 
 A node of another task is the more useful in the halo, the more of its rank it gives to our task, and the more
 rank our task gives to it. The halo takes the most useful nodes, up to a share of the size of the task, so
-that it fits into the memory.
+that it fits into the memory. The task also learns the links between nodes of its halo, from the tasks that
+own these nodes. Without these links a circle that leaves the task for two pages would still move on by one
+task per round: for example a page, its translation, the next page of the translation, and back.
 """
 
 from __future__ import annotations
@@ -48,6 +50,7 @@ class Neighbour(NamedTuple):
     task: int
     shares: Floats
     teleport: Floats
+    degrees: Numbers  # the number of links of each of its nodes
     incoming: Block  # the links from its nodes to ours
     outgoing: Block  # our links to its nodes
 
@@ -94,7 +97,8 @@ class _Candidates(NamedTuple):
             nodes.astype(np.float64),
             given * received[nodes],
             given,
-            BYTES_PER_ARC * links[nodes] + BYTES_PER_NODE,
+            # Each of its links may lead to our task or to the halo.
+            BYTES_PER_ARC * neighbour.degrees[nodes].astype(np.float64) + BYTES_PER_NODE,
             neighbour.shares[nodes],
             neighbour.teleport[nodes],
         )

@@ -140,7 +140,8 @@ class TaskSolver:
     def start(self) -> Iterator[tuple[int, bytes]]:
         """Make the first round; yield its messages with their receivers."""
         matrix, sending = self._made([no_halo(self._tasks)] * self._tasks)
-        result = first_round(matrix)
+        last = last_solution(self.store, self.order, self._own, self.teleport)
+        result = first_round(matrix, last)
         facts = self._facts(result, round_number=0, before=np.inf, halo=self._write_halo())
         yield from self._end_round(result, facts, matrix, sending)
 
@@ -167,6 +168,7 @@ class TaskSolver:
         course = summary.course(facts.before, facts.round, self.order.damping)
         matrix, sending = self._prepared(facts)
         layout = layout_of_all(unpacked) if facts.layout is None else read_layout(self.store, facts.layout)
+        matrix = matrix.knowing(layout.in_halo)
         received = layout.received(summary.contribution, matrix.received_size)
         past = [*self._remembered(facts, state), PastRound(vector, step, received)]
         result, kept = next_round(matrix, past, summary, course)
@@ -215,7 +217,7 @@ class TaskSolver:
                 nodes = TaskNodes(self._graph, partitions)
                 teleport = nodes.teleport(self.order.teleports[self.teleport])
                 outgoing, incoming = merged(self._own.blocks_to(nodes)), merged(nodes.blocks_to(self._own))
-                yield Neighbour(task, self._shares(nodes), teleport, incoming, outgoing)
+                yield Neighbour(task, self._shares(nodes), teleport, nodes.degrees, incoming, outgoing)
 
     def _prepared(self, facts: StateFacts) -> tuple[TaskMatrix, Sending]:
         """Return the matrix that computed the round of a state, and the maker of its messages."""

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
 _FLOATS = ("shares", "teleport")
-_OF_SENDING = ("picked", "seen", "rows", "places", "values_each", "ranks_each")
+_OF_SENDING = ("picked", "seen", "rows", "places", "values_each", "ranks_each", "linked_each")
+_OF_LAYOUT = ("rows", "places")
 
 
 def write_halo(store: Store, halo: Halo, *, partition: int, round_number: int) -> FileEntry:
@@ -37,12 +38,14 @@ def read_halo(store: Store, entry: FileEntry) -> Halo:
 
 def write_layout(store: Store, layout: Layout, *, partition: int, round_number: int) -> FileEntry:
     """Write the layout of all messages to a task."""
-    return _write(store, "layout", layout._asdict(), partition, round_number)
+    arrays = {name: getattr(layout, name) for name in _OF_LAYOUT} | _of_block("halo", layout.in_halo)
+    return _write(store, "layout", arrays, partition, round_number)
 
 
 def read_layout(store: Store, entry: FileEntry) -> Layout:
     """Return the layout of all messages to a task."""
-    return Layout(**_read(ArrayFile(store, entry), Layout._fields))
+    file = ArrayFile(store, entry)
+    return Layout(**_read(file, _OF_LAYOUT), in_halo=_read_block(file, "halo"))
 
 
 def write_matrix(
@@ -51,8 +54,8 @@ def write_matrix(
     """Write the matrix of a task, without the links between its own nodes, which the graph has."""
     arrays = {name: getattr(matrix, name) for name in _FLOATS}
     arrays |= {name: getattr(sending, name) for name in _OF_SENDING}
-    for name, block in (("to", matrix.to_halo), ("from", matrix.from_halo), ("sums", sending.sums)):
-        arrays |= {f"{name}.rows": block.rows, f"{name}.counts": block.counts, f"{name}.links": block.sources}
+    arrays |= _of_block("to", matrix.to_halo) | _of_block("from", matrix.from_halo)
+    arrays |= _of_block("sums", sending.sums) | _of_block("halo", sending.in_halo)
     return _write(store, "matrix", arrays, partition, round_number)
 
 
@@ -62,9 +65,9 @@ def read_matrix(
     """Return the matrix of a task with `nodes` nodes of its own, whose links are the blocks `own`."""
     file = ArrayFile(store, entry)
     shares, teleport = _read(file, _FLOATS).values()
-    to_halo, from_halo, sums = (_read_block(file, name) for name in ("to", "from", "sums"))
+    to_halo, from_halo, sums, in_halo = (_read_block(file, name) for name in ("to", "from", "sums", "halo"))
     matrix = TaskMatrix(nodes, shares, teleport, own, to_halo, from_halo)
-    return matrix, Sending(sums, **_read(file, _OF_SENDING))
+    return matrix, Sending(sums, in_halo=in_halo, **_read(file, _OF_SENDING))
 
 
 def _write(
@@ -79,6 +82,10 @@ def _write(
 def _read(file: ArrayFile, names: Sequence[str]) -> dict[str, NDArray[Any]]:
     found = ((name, file.read(name)) for name in names)
     return {name: array if array.dtype.kind == "f" else array.astype(np.int64) for name, array in found}
+
+
+def _of_block(name: str, block: Block) -> dict[str, NDArray[Any]]:
+    return {f"{name}.rows": block.rows, f"{name}.counts": block.counts, f"{name}.links": block.sources}
 
 
 def _read_block(file: ArrayFile, name: str) -> Block:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
+from crawlctl.pipeline.arrays.ragged import starts_of
+from crawlctl.pipeline.rank.graph.sparse_blocks import Block
 from crawlctl.pipeline.rank.solve.anderson import Products
 from crawlctl.pipeline.rank.solve.block_jacobi import Message
 from crawlctl.pipeline.rank.solve.sending import Contribution, Layout
@@ -36,7 +38,7 @@ class PackedMessage(msgspec.Struct, frozen=True, array_like=True):
     last: bytes
     values: bytes
     ranks: bytes
-    layout: tuple[bytes, bytes] | None
+    layout: tuple[bytes, ...] | None
     halo: FileEntry | None = None
     state: FileEntry | None = None
 
@@ -80,13 +82,16 @@ def unpack_message(packed: PackedMessage) -> Message:
     )
 
 
-def _packed_layout(layout: Layout) -> tuple[bytes, bytes]:
-    return _bytes(layout.rows, _INTEGERS), _bytes(layout.places, _INTEGERS)
+def _packed_layout(layout: Layout) -> tuple[bytes, ...]:
+    links = layout.in_halo
+    numbers = layout.rows, layout.places, links.rows, links.counts, links.sources
+    return tuple(_bytes(array, _INTEGERS) for array in numbers)
 
 
-def _layout(packed: tuple[bytes, bytes]) -> Layout:
-    rows, places = (np.frombuffer(data, _INTEGERS).astype(np.int64) for data in packed)
-    return Layout(rows, places)
+def _layout(packed: tuple[bytes, ...]) -> Layout:
+    numbers = (np.frombuffer(data, _INTEGERS).astype(np.int64) for data in packed)
+    rows, places, targets, counts, sources = numbers
+    return Layout(rows, places, Block(targets, starts_of(counts), sources))
 
 
 def _bytes(array: NDArray[Any], dtype: str) -> bytes:

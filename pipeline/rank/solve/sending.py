@@ -8,8 +8,9 @@ other task (the sender) it needs
              2. for each node of its halo: the rank that flows to it from all nodes of the sender
     ranks    of those nodes of its halo that belong to the sender; the round begins with these ranks
 
-All these numbers are linear in the rank vector of the sender. The receiver does not know the links between
-nodes of its halo: the rank that flows along these links is in the values.
+All these numbers are linear in the rank vector of the sender. So that the sums for a node of a halo are the
+same for all receivers, they include the rank that flows between nodes of the halo. The receiver also learns
+these links, once, and subtracts that rank again (TaskMatrix.fixed).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from crawlctl.pipeline.arrays.ragged import starts_of
-from crawlctl.pipeline.rank.graph.sparse_blocks import Product, stacked, sums_at
+from crawlctl.pipeline.rank.graph.sparse_blocks import NO_LINKS, Product, merged, stacked, sums_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,12 +44,19 @@ class Layout(NamedTuple):
 
     rows: Numbers  # the index to which each value is added
     places: Numbers  # the index at which each rank is put
+    in_halo: Block  # links from nodes of the sender in the halo to nodes of the halo, by indices in the halo
 
     def received(self, contribution: Contribution, size: int) -> Floats:
         """Return the vector of received numbers, from the messages of a round."""
         received = sums_at(self.rows, contribution.values, size)
         received[self.places] = contribution.ranks
         return received
+
+
+def joined(layouts: Sequence[Layout]) -> Layout:
+    """Return the layout of the messages of all senders, in the order of the layouts."""
+    rows, places, in_halo = zip(*layouts, strict=True)
+    return Layout(np.concatenate(rows), np.concatenate(places), merged(in_halo))
 
 
 class Contribution(NamedTuple):
@@ -69,6 +77,8 @@ class Sending:
     places: Numbers  # `places` of the layouts of all receivers, end to end
     values_each: Numbers  # how many values each task receives
     ranks_each: Numbers  # how many ranks each task receives
+    in_halo: Block  # `in_halo` of the layouts of all receivers, end to end
+    linked_each: Numbers  # how many rows of it each task receives
 
     @cached_property
     def _product(self) -> Product:
@@ -83,7 +93,8 @@ class Sending:
     def layouts(self) -> list[Layout]:
         """Return the layout of the messages to each task."""
         rows, places = divided(self.rows, self.values_each), divided(self.places, self.ranks_each)
-        return list(map(Layout, rows, places))
+        linked = divided(np.arange(len(self.in_halo.rows)), self.linked_each)
+        return list(map(Layout, rows, places, map(self.in_halo.chosen_rows, linked)))
 
 
 def divided(items: NDArray[Any], each: NDArray[np.integer]) -> list[NDArray[Any]]:
@@ -118,12 +129,14 @@ class _Maker:
         self._part_rows = 0
         self._picked, self._rows = [_NONE], [_NONE]
         self._seen, self._places = [_NONE], [_NONE]
+        self._in_halo: list[Block] = []
         self._each: list[tuple[int, int]] = []
 
     def add(self, receiver: int, halo: Halo) -> None:
         """Add a receiver: values for its own nodes and its halo, and the ranks of our nodes in its halo."""
         if receiver == self._number:
             self._each.append((0, 0))
+            self._in_halo.append(NO_LINKS)
             return
         values = self._add_for_nodes(receiver, halo) + self._add_for_halo(receiver, halo)
         seen = halo.of(self._number)
@@ -145,9 +158,18 @@ class _Maker:
     def _add_for_halo(self, receiver: int, halo: Halo) -> int:
         owners = np.repeat(np.arange(len(self._sizes)), np.diff(halo.starts))
         at, which = self._whole.find_rows(self._firsts[owners] + halo.nodes)
+        self._in_halo.append(self._links_in(halo, at, which))
         self._picked.append(-1 - at)  # negative: a row of `_whole`; `made` replaces it by the final row
         self._rows.append(self._sizes[receiver] + which)
         return len(at)
+
+    def _links_in(self, halo: Halo, at: Numbers, which: Numbers) -> Block:
+        """Return our links within a halo; it has rows of `_whole`, `at`, as its nodes `which`."""
+        mine = halo.of(self._number)
+        index = np.full(self._sizes[self._number], -1, np.int64)
+        index[mine] = halo.starts[self._number] + np.arange(len(mine))
+        whole = self._whole.chosen_rows(at)._replace(rows=which)
+        return whole.without_sources(index < 0).moved(0, index)
 
     def made(self) -> Sending:
         """Return the Sending, after all receivers were added."""
@@ -165,4 +187,6 @@ class _Maker:
             np.concatenate(self._places),
             values_each,
             ranks_each,
+            stacked(self._in_halo),
+            np.array([len(links.rows) for links in self._in_halo]),
         )

@@ -1,14 +1,14 @@
-"""TaskMatrix: the links between the own nodes of one task, and between these and the nodes of its halo."""
+"""TaskMatrix: the links between the nodes that one task computes: its own nodes and those of its halo."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlctl.pipeline.rank.graph.sparse_blocks import Block, Product, make_block, stacked
+from crawlctl.pipeline.rank.graph.sparse_blocks import NO_LINKS, Block, Product, make_block, stacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,6 +27,8 @@ class TaskMatrix:
     own: Sequence[Block]
     to_halo: Block
     from_halo: Block
+    # Between the nodes of the halo, by their indices in it; known from the third round on.
+    in_halo: Block = NO_LINKS
 
     @property
     def own_shares(self) -> Floats:
@@ -40,7 +42,24 @@ class TaskMatrix:
 
     @cached_property
     def _links(self) -> Product:
-        return Product([*self.own, self.to_halo, self.from_halo])
+        in_halo = self.in_halo.moved(self.nodes, self.nodes)
+        return Product([*self.own, self.to_halo, self.from_halo, in_halo])
+
+    def knowing(self, in_halo: Block) -> TaskMatrix:
+        """Return this matrix with the links between the nodes of the halo."""
+        return replace(self, in_halo=in_halo)
+
+    def fixed(self, given: Floats, halo: Floats) -> Floats:
+        """Return the rank that does not change during a round, of the own nodes and of the halo.
+
+        `given` is the rank that other tasks give to each node, `halo` the ranks of the halo when the round
+        begins. What the halo gives to itself by these ranks is subtracted, because sweeps compute it anew.
+        """
+        fixed = self.teleport + given
+        to_itself = np.zeros(len(halo))
+        Product([self.in_halo]).add_to(to_itself, self.shares[self.nodes :] * halo)
+        fixed[self.nodes :] -= to_itself
+        return fixed
 
     def sweep(self, vector: Floats, fixed: Floats, times: int, *, plain: bool = False) -> Floats:
         """Return x after `times` steps x ← fixed + links(x), beginning with `vector`.

@@ -35,7 +35,7 @@ from crawlctl.pipeline.index.segment.segment_files import COLUMNS, segments_of
 from crawlctl.pipeline.progress.display import Display
 from crawlctl.pipeline.rank.publish.rank_explanation import explain_rank
 from crawlctl.pipeline.rank.publish.rank_tables import first_ranks
-from crawlctl.pipeline.rank.solve import one_task
+from crawlctl.pipeline.rank.solve import block_jacobi, iteration, one_task
 from crawlctl.pipeline.runners.job import run_job
 from crawlctl.pipeline.state.kinds import GROUPS
 from crawlctl.pipeline.state.snapshots import load_current
@@ -44,10 +44,13 @@ from crawlctl.pipeline.urls.hosts import stable_hash
 from crawlctl.pipeline.webdb.part import lookup, scan
 from crawlctl.pipeline.webdb.records import Status
 from crawlctl.tests.pipeline.rank.graphs import dense_rank, graph
-from crawlctl.tests.pipeline.rank.stored import FETCHED, store_crawl
+from crawlctl.tests.pipeline.rank.stored import FETCHED, add_runs, store_crawl
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from crawlctl.pipeline.rank.graph.sparse_blocks import Floats
+    from crawlctl.pipeline.rank.solve.task_matrix import TaskMatrix
 
 PARTITIONS = 3
 URLS = [f"https://{host}.example/{page}" for host in ("a", "b", "c.b") for page in range(3)]
@@ -91,8 +94,8 @@ def work(store: LocalStore, **rank: object) -> Work:
     return Work(store, config, Display())
 
 
-def expected(teleport: list[str]) -> dict[str, float]:
-    arcs = {(PAGES.index(page), PAGES.index(to)) for page, some in LINKS.items() for to in some if to != page}
+def expected(teleport: list[str], links: dict[str, list[str]] = LINKS) -> dict[str, float]:
+    arcs = {(PAGES.index(page), PAGES.index(to)) for page, some in links.items() for to in some if to != page}
     wanted = np.array([page in teleport for page in PAGES]) / len(teleport)
     return dict(zip(PAGES, dense_rank(graph(len(PAGES), sorted(arcs)), wanted).tolist(), strict=True))
 
@@ -288,6 +291,31 @@ def test_a_ranking_begins_with_the_last_one(store: LocalStore, monkeypatch: pyte
     assert starts[:2] == [True, True], "both teleports; hosts and domains are ranked from scratch"
     before, after = (dict(first_ranks(store, one.files, "url", 99)) for one in (first, again))
     assert after == pytest.approx(before, abs=2e-9)
+
+
+def test_a_ranking_in_parts_begins_with_the_last_one_as_far_as_its_urls_have_ranks(
+    store: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ranking, "WARM_FROM", 1)
+    starts: list[Floats | None] = []
+    begin = block_jacobi.first_round
+
+    def seen(matrix: TaskMatrix, last: Floats | None = None) -> block_jacobi.RoundResult:
+        starts.append(last)
+        return begin(matrix, last)
+
+    monkeypatch.setattr(iteration, "first_round", seen)
+    in_parts = work(store, memory=Size(1), tolerance=1e-9)
+    before = rank_now(in_parts)
+    assert starts and all(last is None for last in starts)
+    starts.clear()
+    changed, links = {URLS[1]: [URLS[8]]}, LINKS | {URLS[1]: [URLS[8]]}
+    add_runs(store, before, {}, {page: [(to, False) for to in targets] for page, targets in changed.items()})
+    after = rank_now(in_parts)
+    assert starts and all(last is not None for last in starts)
+    found = dict(first_ranks(store, after.files, "url", 99))
+    assert found == pytest.approx(expected(PAGES, links), abs=1e-9)
+    assert found != pytest.approx(expected(PAGES), abs=1e-3)
 
 
 def test_groups_stay_when_pages_are_ranked_and_are_made_anew_where_nothing_says_what_was_compared(

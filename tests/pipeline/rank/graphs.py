@@ -14,7 +14,7 @@ from crawlctl.pipeline.rank.solve.block_jacobi import (
     next_round,
 )
 from crawlctl.pipeline.rank.solve.halo import Neighbour, choose_halo, no_halo
-from crawlctl.pipeline.rank.solve.sending import Contribution, Layout, divided, make_sending
+from crawlctl.pipeline.rank.solve.sending import Contribution, divided, joined, make_sending
 from crawlctl.pipeline.rank.solve.stop_rule import StopRule
 from crawlctl.pipeline.rank.solve.task_matrix import TaskMatrix, make_task_matrix
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.rank.graph.sparse_blocks import Block, Floats, Numbers
     from crawlctl.pipeline.rank.solve.halo import Halo
-    from crawlctl.pipeline.rank.solve.sending import Sending
+    from crawlctl.pipeline.rank.solve.sending import Layout, Sending
 
 DAMPING = 0.85
 Arcs = list[tuple[int, int]]
@@ -99,6 +99,7 @@ class Part(NamedTuple):
     nodes: Numbers
     shares: Floats
     teleport: Floats
+    degrees: Numbers
     outgoing: list[Block]  # to each part
     incoming: list[Block]
 
@@ -120,6 +121,7 @@ def parts_of(web: Graph, homes: Numbers, teleport: Floats, damping: float = DAMP
             mine,
             shares[mine],
             teleport[mine],
+            web.degrees[mine],
             blocks[number * count :][:count],
             blocks[number::count],
         )
@@ -132,7 +134,7 @@ def halos_of(parts: list[Part]) -> list[Halo]:
     return [
         choose_halo(
             (
-                Neighbour(other.number, other.shares, other.teleport, incoming, outgoing)
+                Neighbour(other.number, other.shares, other.teleport, other.degrees, incoming, outgoing)
                 for other, incoming, outgoing in zip(parts, part.incoming, part.outgoing, strict=True)
                 if other is not part
             ),
@@ -145,11 +147,18 @@ def halos_of(parts: list[Part]) -> list[Halo]:
 
 
 def solve_in_tasks(
-    web: Graph, homes: Numbers, teleport: Floats, tolerance: float, damping: float = DAMPING, limit: int = 500
+    web: Graph,
+    homes: Numbers,
+    teleport: Floats,
+    tolerance: float,
+    damping: float = DAMPING,
+    limit: int = 500,
+    last: Floats | None = None,
 ) -> tuple[Floats, int]:
     """Return PageRank by tasks that know each other by messages only, and the rounds; `homes` by node."""
     parts = parts_of(web, homes, teleport, damping)
-    vectors, rounds = _exchange(parts, damping, tolerance, limit)
+    lasts = [None if last is None else last[part.nodes] for part in parts]
+    vectors, rounds = _exchange(parts, lasts, damping, tolerance, limit)
     vector = np.zeros(web.nodes)
     for part, found in zip(parts, vectors, strict=True):
         vector[part.nodes] = found
@@ -188,16 +197,16 @@ def stage_of(parts: list[Part], halos: list[Halo]) -> Stage:
         for part, halo in zip(parts, halos, strict=True)
     ]
     sendings = [make_sending(part.number, part.outgoing, sizes, halos) for part in parts]
-    layouts = [
-        Layout(*map(np.concatenate, zip(*sent, strict=True)))
-        for sent in zip(*(sending.layouts() for sending in sendings), strict=True)
-    ]
-    return Stage(matrices, sendings, layouts)
+    layouts = [joined(sent) for sent in zip(*(sending.layouts() for sending in sendings), strict=True)]
+    knowing = [matrix.knowing(layout.in_halo) for matrix, layout in zip(matrices, layouts, strict=True)]
+    return Stage(knowing, sendings, layouts)
 
 
-def _exchange(parts: list[Part], damping: float, tolerance: float, limit: int) -> tuple[list[Floats], int]:
+def _exchange(
+    parts: list[Part], lasts: list[Floats | None], damping: float, tolerance: float, limit: int
+) -> tuple[list[Floats], int]:
     alone, overlapping = stage_of(parts, [no_halo(len(parts))] * len(parts)), stage_of(parts, halos_of(parts))
-    results = [first_round(matrix) for matrix in alone.matrices]
+    results = [first_round(matrix, last) for matrix, last in zip(alone.matrices, lasts, strict=True)]
     past: list[list[PastRound]] = [[] for _ in parts]
     before = np.inf
     for rounds in range(1, limit):

@@ -125,6 +125,16 @@ def twins(nodes: int) -> Graph:
     return graph(nodes, arcs + [(page, page // 200 * 200) for page in range(0, nodes, 3)])
 
 
+def test_links_within_the_halo_save_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    web, teleport = twins(2000), uniform_teleport(2000)
+    homes = np.arange(2000) * 2 // 2000
+    monkeypatch.setattr(halo, "HALO_SHARE", 9.0)
+    _, rounds = solve_in_tasks(web, homes, teleport, TOLERANCE)
+    monkeypatch.setattr(TaskMatrix, "knowing", lambda matrix, _: matrix)
+    _, without = solve_in_tasks(web, homes, teleport, TOLERANCE)
+    assert rounds < without
+
+
 def test_circles_through_two_parts_take_no_round_per_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     web, teleport = twins(2000), uniform_teleport(2000)
     homes = np.arange(2000) * 2 // 2000
@@ -134,6 +144,31 @@ def test_circles_through_two_parts_take_no_round_per_turn(monkeypatch: pytest.Mo
     _, without = solve_in_tasks(web, homes, teleport, TOLERANCE)
     assert np.abs(ranks - dense_rank(web, teleport)).sum() <= TOLERANCE
     assert rounds * 2 <= without
+
+
+@pytest.mark.parametrize("web", TROUBLE.values(), ids=TROUBLE)
+def test_parts_begin_with_the_last_ranks_and_end_with_those_of_a_dense_solve(web: Graph) -> None:
+    homes, teleport = np.arange(web.nodes) % 3, uniform_teleport(web.nodes)
+    ranks = dense_rank(web, teleport)
+    solution = ranks / (1 - 0.85 * ranks[web.degrees > 0].sum())
+    again, rounds = solve_in_tasks(web, homes, teleport, TOLERANCE, last=solution)
+    assert rounds == 2, "one sends the ranks, one finds the residual"
+    assert np.abs(again - ranks).sum() <= TOLERANCE
+    wrong = np.random.default_rng(3).random(web.nodes) * np.arange(web.nodes)
+    found, _ = solve_in_tasks(web, homes, teleport, TOLERANCE, last=wrong)
+    assert np.abs(found - ranks).sum() <= TOLERANCE
+
+
+def test_the_last_ranks_save_rounds_where_little_has_changed() -> None:
+    before, teleport = twins(2000), uniform_teleport(2000)
+    homes = np.arange(2000) * 4 // 2000
+    last = dense_rank(before, teleport)
+    last /= 1 - 0.85 * last[before.degrees > 0].sum()
+    after = before._replace(targets=np.append(before.targets[:-2], [11, 1300]))
+    cold, rounds = solve_in_tasks(after, homes, teleport, 1e-6)
+    warm, fewer = solve_in_tasks(after, homes, teleport, 1e-6, last=last)
+    assert np.abs(warm - cold).sum() <= 2e-6
+    assert fewer < rounds
 
 
 def test_the_plain_iteration_needs_more_rounds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,7 +54,8 @@ def test_a_sweep_over_what_arrives_is_a_step_of_the_whole_iteration(
         there = [parts[task].nodes[node] for task, node in zip(owners, chosen.nodes, strict=True)]
         assert np.array_equal(ranks, vector[np.array(there, np.int64)])
         start = np.concatenate([vector[part.nodes], ranks])
-        swept = matrix.sweep(start, matrix.teleport + given_, 1)
+        fixed = matrix.fixed(given_, ranks)
+        swept = matrix.sweep(start, fixed, 1)
         assert np.allclose(swept, np.concatenate([whole[part.nodes], whole[np.array(there, np.int64)]]))
-        plain = matrix.sweep(start, matrix.teleport + given_, 1, plain=True)
+        plain = matrix.sweep(start, fixed, 1, plain=True)
         assert np.array_equal(plain, np.concatenate([swept[: matrix.nodes], ranks]))
