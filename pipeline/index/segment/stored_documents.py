@@ -59,6 +59,28 @@ class DocRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
     text: str
 
 
+class PackedRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The same as DocRecord, with the text as it is packed: a search shows only a few words of it."""
+
+    url: str
+    title: str
+    headings: tuple[str, ...]
+    lengths: Lengths
+    language: str
+    fetched_at: int
+    last_modified: int
+    signature: bytes
+    canonical: str
+    details: PageDetails
+    packed_text: msgspec.Raw
+
+    @property
+    def text_bytes(self) -> bytes:
+        """The text in UTF-8."""
+        packed = memoryview(self.packed_text)
+        return bytes(packed[_HEAD_BYTES.get(packed[0], 1) :])
+
+
 class _RecordUrl(msgspec.Struct, frozen=True, array_like=True, gc=False):
     url: str
 
@@ -114,6 +136,8 @@ class DocHead(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode_record = msgspec.msgpack.Decoder(DocRecord).decode
+_decode_packed = msgspec.msgpack.Decoder(PackedRecord).decode
+_HEAD_BYTES = {0xD9: 2, 0xDA: 3, 0xDB: 5}  # by the first byte of a text in msgpack; of a short text 1
 _decode_url = msgspec.msgpack.Decoder(_RecordUrl).decode
 _decode_head = msgspec.msgpack.Decoder(DocHead).decode
 _decode_older = {
@@ -171,6 +195,18 @@ def decode_record(value: bytes, name: str = "docs", offset: int = 0) -> DocRecor
     """Return the record packed in `value`, which lies in the block at `offset` of the file `name`."""
     try:
         return _of_older(value) if value and value[0] in _decode_older else _decode_record(value)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as err:
+        raise CorruptFile(name, offset, f"not a record of a document ({err})") from err
+
+
+def decode_packed(value: bytes, name: str = "docs", offset: int = 0) -> PackedRecord:
+    """Return the record packed in `value` with its text still packed."""
+    if value and value[0] in _decode_older:
+        older = decode_record(value, name, offset)
+        fields = (getattr(older, field) for field in DocRecord.__struct_fields__[:-1])
+        return PackedRecord(*fields, msgspec.Raw(_encode(older.text)))
+    try:
+        return _decode_packed(value)
     except (msgspec.MsgspecError, UnicodeDecodeError) as err:
         raise CorruptFile(name, offset, f"not a record of a document ({err})") from err
 
