@@ -205,4 +205,4 @@ def _open(store: Store, named: dict[str, FileEntry], data: FileEntry) -> MapFile
             f"{store.uri}: the snapshot does not name the index of {data.name}; "
             "`crawlctl check --repair` writes the dictionary again"
         )
-    return MapFileReader(EntrySource(store, data), EntrySource(store, index))
+    return MapFileReader(store.open(data.name), EntrySource(store, index))

@@ -212,6 +212,8 @@ def _pieces(data: bytes, start: int, end: int, found: list[Occurrence]) -> list[
     """Return an excerpt in pieces, with the two characters around each of its words."""
     pieces: list[bytes] = []
     at = start
+    if not found:
+        return [data[start:end].translate(None, _SIGNS)]
     for index in range(bisect_left(found, start, key=_start), len(found)):
         occurrence = found[index]
         if occurrence.end > end:
@@ -226,6 +228,8 @@ def _pieces(data: bytes, start: int, end: int, found: list[Occurrence]) -> list[
 
 def _marked(line: str) -> MarkedText:
     """Return a line with the signs around its marked words taken out, and where these were."""
+    if _OPEN.decode() not in line:
+        return MarkedText(line)
     parts = _SIGN.split(line)
     ends = list(accumulate(map(len, parts)))
     return MarkedText("".join(parts), tuple(zip(ends[:-1:2], ends[1::2], strict=True)))

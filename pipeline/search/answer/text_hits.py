@@ -54,6 +54,7 @@ _LATIN_WORDS = re.compile(r"[^\W_][\w\u00ad]*")
 _ACCENTED = re.compile(
     rb"[\xc2-\xc9\xcc\xcd\xe1\xef]"
     rb"(?:(?<=[\xc3-\xc9\xcc\xcd])|(?<=\xe1)[\xb8-\xbb]|(?<=\xef)\xac|(?<=\xc2)\xad)"
+    rb"[0-9a-z_\x80-\xff]{0,126}"  # and the rest of the word
 )
 # The first bytes of such letters; the last is a soft hyphen.
 _ACCENTS = (*(bytes((byte,)) for byte in (*range(0xC3, 0xCA), 0xCC, 0xCD, 0xE1, 0xEF)), b"\xc2\xad")
@@ -127,11 +128,11 @@ class SearchedText:
         return self._accented_at
 
     def _find_accents(self) -> Iterator[tuple[int, int]]:
-        done = 0
-        for match in islice(_ACCENTED.finditer(self._lower), _MAX_LOOKS):
-            if match.start() >= done:
-                start, done = self._chunk_at(match.start())
-                yield start, done
+        lower = self._lower
+        for match in islice(_ACCENTED.finditer(lower), _MAX_LOOKS):
+            at, end = match.span()
+            before = lower[max(0, at - _MAX_WORD_BYTES) : at]
+            yield at - len(before) + len(before.rstrip(_WITHIN)), end
 
     def _has_accents(self) -> bool:
         """Return whether a word of the text may have an accent; most English texts have none."""
