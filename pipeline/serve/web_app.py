@@ -52,8 +52,8 @@ _EMBEDDED = {"embed.js": "text/javascript; charset=utf-8"}  # files that web pag
 # How many seconds a search may compute before Python switches to the event loop. With Python's default of 5
 # ms a new request would wait as long as a search takes: once to be read, and once more to be answered.
 SWITCH_SECONDS = 0.0005
-# After how many new objects Python looks for garbage in cycles, which a search hardly makes; with its default of
-# 700 this takes 4 % of the time of a search, and a search now and then waits until all objects are looked at.
+# After how many new objects Python looks for garbage in cycles, which a search hardly makes. With its default
+# of 700 this takes 4 % of the time of a search, and now and then a search waits until all objects are seen.
 _GARBAGE_THRESHOLDS = (20_000, 20, 100)
 _STATIC_SECONDS = 3600  # how long browsers may keep static files
 _NOT_UNDERSTOOD = "This query was not understood"

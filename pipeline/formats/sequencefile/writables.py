@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from itertools import accumulate
-from os.path import commonprefix
 from struct import Struct
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -248,11 +247,11 @@ class Cells:
         return self._row_from(payload, 0, len(self._body))
 
     def rows_of(self, payloads: Sequence[bytes]) -> list[int]:
-        """Return the row of each payload, -1 without it; fast if all of them begin alike.
+        """Return the row of each of some rising payloads, -1 without it; fast if all of them begin alike.
 
         All payloads lie between the first and the last place at which their common beginning stands.
         """
-        beginning = commonprefix(payloads)
+        beginning = _common_beginning(payloads[0], payloads[-1])
         first = self._body.find(beginning)
         if first < 0:
             return [-1] * len(payloads)
@@ -274,6 +273,13 @@ class Cells:
             if self._lengths[row] == len(stored) and self._body.startswith(stored, starts[row]):
                 return row
         return -1
+
+
+def _common_beginning(one: bytes, other: bytes) -> bytes:
+    same = 0
+    while one[same : same + 1] == other[same : same + 1] != b"":
+        same += 1
+    return one[:same]
 
 
 def _encoded_lengths(first: bytes, steps: NDArray[np.int64]) -> NDArray[np.uint8]:

@@ -203,8 +203,8 @@ def decode_packed(value: bytes, name: str = "docs", offset: int = 0) -> PackedRe
     """Return the record packed in `value` with its text still packed."""
     if value and value[0] in _decode_older:
         older = decode_record(value, name, offset)
-        fields = (getattr(older, field) for field in DocRecord.__struct_fields__[:-1])
-        return PackedRecord(*fields, msgspec.Raw(_encode(older.text)))
+        fields: list[Any] = [getattr(older, field) for field in DocRecord.__struct_fields__[:-1]]
+        return PackedRecord(*fields, packed_text=msgspec.Raw(_encode(older.text)))
     try:
         return _decode_packed(value)
     except (msgspec.MsgspecError, UnicodeDecodeError) as err:

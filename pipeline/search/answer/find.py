@@ -106,7 +106,9 @@ def find(searcher: Searcher, query: Query, options: SearchOptions = DEFAULT_OPTI
     unknown = _words_in(plan, range(1))
     rare = _words_in(plan, range(1, 1 + searcher.documents // RARE_IN))
     has_more = len(top.documents) > len(shown)
-    return Results(hits, has_more, top.total, top.partial, unknown, notices, facets, rare, plan.synonyms, top.hidden)
+    return Results(
+        hits, has_more, top.total, top.partial, unknown, notices, facets, rare, plan.synonyms, top.hidden
+    )
 
 
 def _words_in(plan: Plan, documents: range) -> tuple[str, ...]:

@@ -246,7 +246,7 @@ def _end(form: Form, word: tuple[str, int, int]) -> int:
 
 
 def _spans_at(at: int, chunk: bytes, form: Form) -> list[tuple[int, int]]:
-    """Return where a form stands in the chunk at an offset of the text; chunks judged lately are remembered."""
+    """Return where a form stands in the chunk at an offset; chunks that were judged lately are remembered."""
     spans = form.spans.get(chunk)
     if spans is None:
         spans = form.remember(chunk, list(_words_in(chunk, form)))
@@ -318,7 +318,7 @@ def _ascii_finds(lower: bytes, literal: bytes) -> Iterator[tuple[int, int]]:
 
 @lru_cache(maxsize=256)
 def _beginning_with(literal: bytes) -> re.Pattern[bytes]:
-    """Return the pattern of a literal and the rest of its word. To compile one takes a fifth of a millisecond."""
+    """Return the pattern of a literal and the rest of its word; to compile one takes 0.2 ms."""
     return re.compile(re.escape(literal) + _REST.pattern)
 
 

@@ -54,7 +54,7 @@ def positions_array(section: bytes, count: int) -> tuple[Int32Array, Int32Array]
 def documents_arrays(
     sections: Sequence[bytes], counts: Int64Array, documents: Int64Array
 ) -> tuple[Int64Array, Octets, Octets]:
-    """Return the same for several lists, end to end; `documents` is the number of documents of each segment."""
+    """Return the same for several lists, end to end; `documents` says how many each of the segments has."""
     bodies = [documents_body(*pair) for pair in zip(sections, counts.tolist(), strict=True)]
     blob, base, ends = _joined(bodies)
     gaps, impacts_at = read_arrays(blob, base, counts, ends)
