@@ -43,9 +43,7 @@ class Lengths(msgspec.Struct, frozen=True, array_like=True, gc=False):
     url: int = 0
 
 
-class DocRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What a segment keeps of a document; the text comes last, so that a shorter struct can leave it out."""
-
+class _DocFields(msgspec.Struct, frozen=True, array_like=True, gc=False):
     url: str
     title: str
     headings: tuple[str, ...]
@@ -56,29 +54,24 @@ class DocRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
     signature: bytes
     canonical: str
     details: PageDetails
+
+
+class DocRecord(_DocFields, frozen=True, array_like=True, gc=False):
+    """What a segment keeps of a document; the text comes last, so that a shorter struct can leave it out."""
+
     text: str
 
 
-class PackedRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The same as DocRecord, with the text as it is packed: a search shows only a few words of it."""
+class PackedRecord(_DocFields, frozen=True, array_like=True, gc=False):
+    """The same with the text as it is packed: a search shows only a few words of it."""
 
-    url: str
-    title: str
-    headings: tuple[str, ...]
-    lengths: Lengths
-    language: str
-    fetched_at: int
-    last_modified: int
-    signature: bytes
-    canonical: str
-    details: PageDetails
     packed_text: msgspec.Raw
 
     @property
     def text_bytes(self) -> bytes:
         """The text in UTF-8."""
         packed = memoryview(self.packed_text)
-        return bytes(packed[_HEAD_BYTES.get(packed[0], 1) :])
+        return bytes(packed[_HEAD_BYTES[packed[0]] :])
 
 
 class _RecordUrl(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -137,7 +130,8 @@ class DocHead(msgspec.Struct, frozen=True, array_like=True, gc=False):
 _encode = msgspec.msgpack.Encoder().encode
 _decode_record = msgspec.msgpack.Decoder(DocRecord).decode
 _decode_packed = msgspec.msgpack.Decoder(PackedRecord).decode
-_HEAD_BYTES = {0xD9: 2, 0xDA: 3, 0xDB: 5}  # by the first byte of a text in msgpack; of a short text 1
+# How many bytes stand before a text in msgpack, by the first of them; no other value begins with these.
+_HEAD_BYTES = {**dict.fromkeys(range(0xA0, 0xC0), 1), 0xD9: 2, 0xDA: 3, 0xDB: 5}
 _decode_url = msgspec.msgpack.Decoder(_RecordUrl).decode
 _decode_head = msgspec.msgpack.Decoder(DocHead).decode
 _decode_older = {
@@ -207,9 +201,12 @@ def decode_packed(value: bytes, name: str = "docs", offset: int = 0) -> PackedRe
         fields.append(msgspec.Raw(_encode(older.text)))
         return PackedRecord(*fields)
     try:
-        return _decode_packed(value)
+        record = _decode_packed(value)
     except (msgspec.MsgspecError, UnicodeDecodeError) as err:
         raise CorruptFile(name, offset, f"not a record of a document ({err})") from err
+    if memoryview(record.packed_text)[0] not in _HEAD_BYTES:
+        raise CorruptFile(name, offset, "not a record of a document (its text is no text)")
+    return record
 
 
 def decode_url(value: bytes, name: str = "docs", offset: int = 0) -> str:

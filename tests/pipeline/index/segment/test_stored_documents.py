@@ -37,8 +37,9 @@ def test_a_packed_record_has_the_same_text(length: int) -> None:
         found = decode_packed(value)
         assert found.text_bytes == document.text.encode()
         assert msgspec.structs.astuple(found)[:10] == msgspec.structs.astuple(record)[:10]
-    with pytest.raises(CorruptFile):
-        decode_packed(older[:-1])
+    for damaged in (older[:-1], msgspec.msgpack.encode([*fields[:10], 7])):
+        with pytest.raises(CorruptFile):
+            decode_packed(damaged)
 
 
 def test_records_of_earlier_versions_are_read() -> None:
