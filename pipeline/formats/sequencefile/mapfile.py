@@ -207,20 +207,39 @@ class MapFileReader:
 
     def get(self, key: bytes) -> bytes | None:
         """Return the value of a key, None without one; if Hadoop wrote the key twice, one of its values."""
-        entry = bisect_right(self._index[0], key) - 1
-        if entry < 0:
-            return None
+        return self.get_near((key,))[0]
+
+    def get_near(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """Return the value of each key, like `get`; the keys must rise, and nearly all should begin alike.
+
+        Their block is looked up once, and kept: near keys are often looked up soon.
+        """
+        index, _ = self._index
+        found: list[bytes | None] = []
+        at = 0
+        while at < len(keys):
+            entry = bisect_right(index, keys[at]) - 1
+            block = self._near(keys[at], entry) if entry >= 0 else None
+            if block is None:
+                found.append(None)
+                at += 1
+                continue
+            after = bisect_right(keys, block.bounds[1], at)
+            counted = block.size
+            found += block.get_all(keys[at:after])
+            if block.size > counted:  # its values are inflated now
+                self._hold(entry, block, counted)
+            at = after
+        return found
+
+    def _near(self, key: bytes, entry: int) -> Block | SoughtBlock | None:
+        """Return the block whose first and last key enclose a key, and keep it; None without one."""
         block = self._held.get(entry)
         if block is None or not block.bounds[0] <= key <= block.bounds[1]:
             block = self._block_of(key, entry)
-            if block is None:
-                return None
-            self._hold(entry, block)
-        counted = block.size
-        value = block.get(key)
-        if block.size > counted:  # its values are inflated now
-            self._hold(entry, block, counted)
-        return value
+            if block is not None:
+                self._hold(entry, block)
+        return block
 
     def get_all(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Return the values of those keys that the file has, like `get`; the keys must rise.

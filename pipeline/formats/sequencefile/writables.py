@@ -32,6 +32,7 @@ NULL = "org.apache.hadoop.io.NullWritable"
 
 _REMEMBERED_LENGTHS = 4096
 _NUMBER = 8  # bytes of a small number in a list
+_PREFIX = 9  # the most bytes before a payload
 _INT = Struct(">i")
 _LONG = Struct(">q")
 _T = TypeVar("_T")
@@ -243,10 +244,26 @@ class Cells:
 
     def row_of(self, payload: bytes) -> int:
         """Return the row of a payload, -1 without it; `bytes.find` looks for it in C."""
+        return self._row_from(payload, 0, len(self._body))
+
+    def rows_of(self, payloads: Sequence[bytes]) -> list[int]:
+        """Return the row of each of some rising payloads, -1 without it; fast if all of them begin alike.
+
+        All payloads lie between the first and the last place at which their common beginning stands.
+        """
+        beginning = _common_beginning(payloads[0], payloads[-1])
+        first = self._body.find(beginning)
+        if first < 0:
+            return [-1] * len(payloads)
+        last = self._body.rfind(beginning)
+        return [self._row_from(one, max(0, first - _PREFIX), last + len(one)) for one in payloads]
+
+    def _row_from(self, payload: bytes, start: int, end: int) -> int:
+        """Return the row of a payload in a range of the bytes, -1 without it."""
         stored = self._writable.encode(payload)
         if not stored:
             return self._lengths.index(0) if 0 in self._lengths else -1
-        at = self._body.find(stored)
+        at = self._body.find(stored, start, end)
         if at < 0:
             return -1
         # These bytes may be a part of another payload. To search on behind them could take hours if a
@@ -256,6 +273,13 @@ class Cells:
             if self._lengths[row] == len(stored) and self._body.startswith(stored, starts[row]):
                 return row
         return -1
+
+
+def _common_beginning(one: bytes, other: bytes) -> bytes:
+    same = 0
+    while one[same : same + 1] == other[same : same + 1] != b"":
+        same += 1
+    return one[:same]
 
 
 def _encoded_lengths(first: bytes, steps: NDArray[np.int64]) -> NDArray[np.uint8]:

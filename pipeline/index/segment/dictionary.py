@@ -13,7 +13,7 @@ and ignore segments that are no longer in the snapshot.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from functools import cached_property
+from functools import cached_property, partial
 from heapq import merge
 from itertools import groupby
 from operator import attrgetter, itemgetter
@@ -125,6 +125,11 @@ class AskedLayer:
         found = self._opened.find(term)
         return [] if found is None else self._term_infos(*found)
 
+    def find_near(self, terms: Sequence[bytes]) -> dict[bytes, list[TermInfo]]:
+        """Return the same for several terms, which should begin alike."""
+        found = self._opened.find_near(sorted(terms))
+        return {term: [] if value is None else self._term_infos(*value) for term, value in found}
+
     def range(
         self, start: bytes | None = None, stop: bytes | None = None
     ) -> Iterator[tuple[bytes, list[TermInfo]]]:
@@ -155,9 +160,15 @@ class _OpenLayer:
 
     def find(self, term: bytes) -> tuple[bytes, str] | None:
         """Return the value of a term, and the name of the file that has it."""
-        number = bisect_right(self._bounds, term)
-        value = self._shards[number].get(term)
-        return None if value is None else (value, self._names[number])
+        ((_, found),) = self.find_near((term,))
+        return found
+
+    def find_near(self, terms: Sequence[bytes]) -> Iterator[tuple[bytes, tuple[bytes, str] | None]]:
+        """Yield rising terms, each with its value and the name of the file that has it."""
+        for number, some in groupby(terms, key=partial(bisect_right, self._bounds)):
+            near = list(some)
+            for term, value in zip(near, self._shards[number].get_near(near), strict=True):
+                yield term, None if value is None else (value, self._names[number])
 
     def range(self, start: bytes | None, stop: bytes | None) -> Iterator[tuple[bytes, bytes, str]]:
         """Yield the terms in a range, their values, and the names of the files."""
@@ -194,4 +205,4 @@ def _open(store: Store, named: dict[str, FileEntry], data: FileEntry) -> MapFile
             f"{store.uri}: the snapshot does not name the index of {data.name}; "
             "`crawlctl check --repair` writes the dictionary again"
         )
-    return MapFileReader(EntrySource(store, data), EntrySource(store, index))
+    return MapFileReader(store.open(data.name), EntrySource(store, index))

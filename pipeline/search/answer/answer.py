@@ -10,7 +10,7 @@ from crawlctl.pipeline.errors import QueryError
 from crawlctl.pipeline.search.answer.find import DEFAULT_OPTIONS, find
 from crawlctl.pipeline.search.answer.needles import marked_tree
 from crawlctl.pipeline.search.answer.results import Explanation, Facet
-from crawlctl.pipeline.search.answer.snippets import MarkedText, marked_title, snippet
+from crawlctl.pipeline.search.answer.snippets import MarkedText, Marker
 from crawlctl.pipeline.terminal.counted import counted
 from crawlctl.pipeline.text.details.shown_details import ShownDetails, shown_details
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.search.answer.find import SearchOptions
     from crawlctl.pipeline.search.answer.results import Hit, Results
     from crawlctl.pipeline.search.open.searcher import Searcher
-    from crawlctl.pipeline.search.query.tree import Node, Query
+    from crawlctl.pipeline.search.query.tree import Query
 
 
 class AnswerPage(msgspec.Struct, frozen=True):
@@ -58,8 +58,8 @@ def answer(searcher: Searcher, query: Query, options: SearchOptions = DEFAULT_OP
     results = find(searcher, query, options)
     if options.offset and not results.hits:
         raise _beyond_the_end(results, options.offset)
-    tree = marked_tree(query.tree, results.synonyms)
-    pages = tuple(_page(hit, tree, number) for number, hit in enumerate(results.hits, options.offset + 1))
+    marker = Marker(marked_tree(query.tree, results.synonyms))
+    pages = tuple(_page(hit, marker, number) for number, hit in enumerate(results.hits, options.offset + 1))
     suggestions = _suggestions(searcher, results) if results.unknown or results.rare else {}
     return Answer(
         query.source,
@@ -73,12 +73,12 @@ def answer(searcher: Searcher, query: Query, options: SearchOptions = DEFAULT_OP
     )
 
 
-def _page(hit: Hit, tree: Node, number: int) -> AnswerPage:
+def _page(hit: Hit, marker: Marker, number: int) -> AnswerPage:
     return AnswerPage(
         number,
         hit.url,
-        marked_title(hit.title, tree, hit.language),
-        snippet(hit.shown_text, tree, hit.language),
+        marker.title(hit.title, hit.language),
+        marker.snippet(hit.shown_text, hit.language),
         hit.score,
         hit.fetched_at,
         hit.last_modified,

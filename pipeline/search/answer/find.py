@@ -21,7 +21,7 @@ from crawlctl.pipeline.text.documents.page import A_LITTLE_EXPLICIT, CLEARLY_EXP
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawlctl.pipeline.index.segment.stored_documents import DocRecord
+    from crawlctl.pipeline.index.segment.stored_documents import PackedRecord
     from crawlctl.pipeline.search.answer.folding import Ranking
     from crawlctl.pipeline.search.answer.results import Facet
     from crawlctl.pipeline.search.answer.score_explanation import Explainer
@@ -61,6 +61,7 @@ class SearchOptions(msgspec.Struct, frozen=True):
     facet_lists: int = 1000  # how many values per field facets count: the values that the most pages have
     per_host: int = 0  # how many documents per host are shown at most; 0: no limit
     safe: Safe = "off"  # leave out pages by the operator's lists (index.explicit_words and _hosts)
+    ahead: int = 0  # how many more are searched for, but not read, to know whether more follow
 
 
 DEFAULT_OPTIONS = SearchOptions()
@@ -93,17 +94,21 @@ def find(searcher: Searcher, query: Query, options: SearchOptions = DEFAULT_OPTI
     """
     plan = plan_query(query, searcher)
     top = top_documents(searcher, plan, _evaluator(searcher, plan), options)
-    records = searcher.records(folded.ranked.document for folded, _ in top.documents)
+    shown = top.documents[: options.limit]
+    records = searcher.records(folded.ranked.document for folded, _ in shown)
     explainer = _explainer(searcher, plan) if options.explain else None
     hits = tuple(
         _hit(searcher, plan, folded, record, explainer, partial=partial)
-        for (folded, partial), record in zip(top.documents, records, strict=True)
+        for (folded, partial), record in zip(shown, records, strict=True)
     )
     notices = (*query.notices, *plan.notices)
     facets = _facets(searcher, top.matches, options.facet_lists) if options.facets else ()
     unknown = _words_in(plan, range(1))
     rare = _words_in(plan, range(1, 1 + searcher.documents // RARE_IN))
-    return Results(hits, top.total, top.partial, unknown, notices, facets, rare, plan.synonyms, top.hidden)
+    has_more = len(top.documents) > len(shown)
+    return Results(
+        hits, has_more, top.total, top.partial, unknown, notices, facets, rare, plan.synonyms, top.hidden
+    )
 
 
 def _words_in(plan: Plan, documents: range) -> tuple[str, ...]:
@@ -151,7 +156,7 @@ def top_documents(
 
     matches = found_by(plan.step)
     hidden = _ruled(plan, evaluator.matches(plan.step)).total - matches.total if left_out else 0
-    count = options.offset + options.limit
+    count = options.offset + options.limit + options.ahead
     folding = NotFolding() if options.unfolded else Folding(searcher, options.per_host, frozenset(plan.pins))
     others = [] if loose_step is None or by_date else _lacking_one(plan, found_by, matches)
     by_score = _pinned_first(plan, with_others(_by_score(plan), others))
@@ -249,7 +254,7 @@ def _hit(
     searcher: Searcher,
     plan: Plan,
     folded: Folded,
-    record: DocRecord,
+    record: PackedRecord,
     explainer: Explainer | None,
     *,
     partial: bool,
@@ -259,7 +264,7 @@ def _hit(
     return Hit(
         url=record.url,
         title=record.title,
-        text=record.text,
+        text=record.text_bytes,
         headings=record.headings,
         score=plan.as_float(ranked.score),
         fetched_at=record.fetched_at,
@@ -275,7 +280,7 @@ def _hit(
     )
 
 
-def _section(plan: Plan, record: DocRecord) -> Section | None:
+def _section(plan: Plan, record: PackedRecord) -> Section | None:
     """Return the section that defines a name of the query, None if the page defines none in a section."""
     from crawlctl.pipeline.text.words.names import defining_section
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from crawlctl.pipeline.search.query.tree import FieldLeaf, Node
 
-_REMEMBERED = 64  # how many results of needles_of are remembered
 _MAX_KNOWN = 250  # how many judged words, and how many judged chunks, a form remembers
 _MAX_FORMS = 500  # how many forms of words are remembered: with all they know at most 30 MB, mostly 1
 
@@ -128,12 +127,10 @@ class NumberForm(Form):
         return word.isascii() and word.isdigit() and len(word) < 20 and self._low <= int(word) <= self._high
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def needles_of(tree: Node, language: str, fields: tuple[str, ...]) -> tuple[Needle, ...]:
     """Return the needles of a query for some fields of a page. Stop words are needles only in phrases.
 
-    If a query has only stop words, they are needles too. The pages of an answer are in few languages, so the
-    last results are remembered.
+    If a query has only stop words, they are needles too.
     """
     found = [
         forms

@@ -23,7 +23,7 @@ class Hit(msgspec.Struct, frozen=True):
 
     url: str
     title: str
-    text: str
+    text: bytes  # in UTF-8
     headings: tuple[str, ...]
     score: float
     fetched_at: int
@@ -39,11 +39,12 @@ class Hit(msgspec.Struct, frozen=True):
     section: Section | None = None  # the section in which the page defines the name in the query
 
     @property
-    def shown_text(self) -> str:
+    def shown_text(self) -> bytes:
         """The text from which a snippet is made: the section with the definition, else the whole page."""
         if self.section is None:
             return self.text
-        return self.text[self.section.offset :][:_DEFINITION]
+        text = self.text.decode("utf-8", "ignore")
+        return text[self.section.offset :][:_DEFINITION].encode()
 
 
 class FacetCount(msgspec.Struct, frozen=True):
@@ -65,6 +66,7 @@ class Results(msgspec.Struct, frozen=True):
     """The hits of one answer; `total` is the number of documents that match the query in full."""
 
     hits: tuple[Hit, ...]
+    has_more: bool  # documents follow that were not read; not known unless the options look ahead
     total: int
     # how many documents match only some words of the query; 0 if partial matches were not searched
     partial: int

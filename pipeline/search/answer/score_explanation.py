@@ -15,7 +15,7 @@ from crawlctl.pipeline.search.rules.search_rules import BOOST_BITS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlctl.pipeline.index.segment.stored_documents import DocRecord
+    from crawlctl.pipeline.index.segment.stored_documents import PackedRecord
     from crawlctl.pipeline.search.evaluate.index_reader import IndexReader
     from crawlctl.pipeline.search.evaluate.matches import Ranked
     from crawlctl.pipeline.search.plan.query_plan import Plan
@@ -31,7 +31,7 @@ class Explainer:
         self._evaluator = PlainEvaluator(reader, plan)
         self._evaluated: dict[tuple[Step, int], dict[int, int]] = {}
 
-    def explain(self, ranked: Ranked, record: DocRecord, *, partial: bool) -> Explanation:
+    def explain(self, ranked: Ranked, record: PackedRecord, *, partial: bool) -> Explanation:
         """Return the parts of the score of a document that matches the query or, if partial, some words."""
         step = (self._loosened(ranked) if partial else None) or self._plan.step
         segment, ordinal = self._reader.locate(ranked.document)
@@ -105,7 +105,7 @@ class Explainer:
             reason = "side by side in" if last > first else "in"
             yield Explanation(f"near: {words}", self._plan.as_float(score), f"{reason} {names}")
 
-    def _quality(self, score: int, record: DocRecord) -> Explanation:
+    def _quality(self, score: int, record: PackedRecord) -> Explanation:
         """Explain a quality, and name what speaks against the page unless it has the best."""
         weight = self._plan.proximity.quality_weight if self._plan.proximity is not None else 1
         share = score // weight

@@ -21,6 +21,7 @@ from crawlctl.pipeline.search.answer.text_hits import SearchedText
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from crawlctl.pipeline.search.answer.needles import Needle
     from crawlctl.pipeline.search.answer.text_hits import Occurrence
     from crawlctl.pipeline.search.query.tree import Node
 
@@ -51,31 +52,44 @@ class MarkedText(msgspec.Struct, frozen=True):
     spans: tuple[tuple[int, int], ...] = ()
 
 
-def snippet(text: str, tree: Node, language: str = "", length: int = SNIPPET_BYTES) -> MarkedText:
-    """Return about `length` bytes of a text: the part that best shows how it matches a query."""
-    return located_snippet(text, tree, language, length)[0]
+class Marker:
+    """Marks the words of one query in titles and texts; the needles are made once for each language."""
 
+    def __init__(self, tree: Node) -> None:
+        self._tree = tree
+        self._known: dict[tuple[str, tuple[str, ...]], tuple[Needle, ...]] = {}
 
-def located_snippet(
-    text: str, tree: Node, language: str = "", length: int = SNIPPET_BYTES
-) -> tuple[MarkedText, int | None]:
-    """Return a snippet, and the offset in the text of the first marked word; None if no word is marked."""
-    searched = SearchedText(text)
-    data, found = searched.data, searched.occurrences(needles_of(tree, language, _BODY_FIELDS))
-    if not found:
-        return _joined(data, [(0, min(length, len(data)))], []), None
-    parts = _parts(found, length)
-    excerpts = _merged(sorted(_around(data, part, length // len(parts)) for part in parts))
-    start, end = excerpts[0]
-    first = next(one.start for one in found if start <= one.start and one.end <= end)
-    return _joined(data, excerpts, found), len(_text(data, 0, first))
+    def snippet(self, text: bytes, language: str = "", length: int = SNIPPET_BYTES) -> MarkedText:
+        """Return about `length` bytes of a text: the part that best shows how it matches the query."""
+        return self.located_snippet(text, language, length)[0]
 
+    def located_snippet(
+        self, text: bytes, language: str = "", length: int = SNIPPET_BYTES
+    ) -> tuple[MarkedText, int | None]:
+        """Return a snippet, and the offset of the first marked word; None if no word is marked.
 
-def marked_title(title: str, tree: Node, language: str = "") -> MarkedText:
-    """Return a whole title with the words of the query marked."""
-    searched = SearchedText(title)
-    found = searched.occurrences(needles_of(tree, language, _TITLE_FIELDS))
-    return _joined(searched.data, [(0, len(searched.data))], found)
+        The text is in UTF-8, and the offset in bytes.
+        """
+        found = SearchedText(text).occurrences(self._needles(language, _BODY_FIELDS))
+        if not found:
+            return _joined(text, [(0, min(length, len(text)))], []), None
+        parts = _parts(found, length)
+        excerpts = _merged(sorted(_around(text, part, length // len(parts)) for part in parts))
+        start, end = excerpts[0]
+        first = next(one.start for one in found if start <= one.start and one.end <= end)
+        return _joined(text, excerpts, found), first
+
+    def title(self, title: str, language: str = "") -> MarkedText:
+        """Return a whole title with the words of the query marked."""
+        data = title.encode("utf-8", "replace")
+        found = SearchedText(data).occurrences(self._needles(language, _TITLE_FIELDS))
+        return _joined(data, [(0, len(data))], found)
+
+    def _needles(self, language: str, fields: tuple[str, ...]) -> tuple[Needle, ...]:
+        key = language, fields
+        if key not in self._known:
+            self._known[key] = needles_of(self._tree, language, fields)
+        return self._known[key]
 
 
 def _parts(found: list[Occurrence], length: int) -> list[list[Occurrence]]:
@@ -185,15 +199,7 @@ def _joined(data: bytes, excerpts: list[tuple[int, int]], found: list[Occurrence
     for number, (start, end) in enumerate(excerpts):
         if start > 0 or number:
             pieces.append(_CUT_BEFORE if not number else _CUT_BETWEEN)
-        at = start
-        for index in range(bisect_left(found, start, key=_start), len(found)):
-            occurrence = found[index]
-            if occurrence.end > end:
-                break
-            marked = data[occurrence.start : occurrence.end].translate(None, _SIGNS)
-            pieces += (data[at : occurrence.start].translate(None, _SIGNS), _OPEN, marked, _CLOSE)
-            at = occurrence.end
-        pieces.append(data[at:end].translate(None, _SIGNS))
+        pieces += _pieces(data, start, end, found)
     if excerpts[-1][1] < len(data) and not data[excerpts[-1][1] :].isspace():
         pieces.append(_CUT_BEHIND)
     line = b"".join(pieces).decode("utf-8", "ignore")
@@ -202,8 +208,28 @@ def _joined(data: bytes, excerpts: list[tuple[int, int]], found: list[Occurrence
     return _marked(" ".join(line.split()))
 
 
+def _pieces(data: bytes, start: int, end: int, found: list[Occurrence]) -> list[bytes]:
+    """Return an excerpt in pieces, with the two characters around each of its words."""
+    pieces: list[bytes] = []
+    at = start
+    if not found:
+        return [data[start:end].translate(None, _SIGNS)]
+    for index in range(bisect_left(found, start, key=_start), len(found)):
+        occurrence = found[index]
+        if occurrence.end > end:
+            break
+        pieces += (data[at : occurrence.start], _OPEN, data[occurrence.start : occurrence.end], _CLOSE)
+        at = occurrence.end
+    pieces.append(data[at:end])
+    if any(sign in piece for piece in pieces[::2] for sign in (_OPEN, _CLOSE)):  # the page has them itself
+        pieces[::2] = [piece.translate(None, _SIGNS) for piece in pieces[::2]]
+    return pieces
+
+
 def _marked(line: str) -> MarkedText:
     """Return a line with the signs around its marked words taken out, and where these were."""
+    if _OPEN.decode() not in line:
+        return MarkedText(line)
     parts = _SIGN.split(line)
     ends = list(accumulate(map(len, parts)))
     return MarkedText("".join(parts), tuple(zip(ends[:-1:2], ends[1::2], strict=True)))
@@ -211,7 +237,3 @@ def _marked(line: str) -> MarkedText:
 
 def _start(occurrence: Occurrence) -> int:
     return occurrence.start
-
-
-def _text(data: bytes, start: int, end: int) -> str:
-    return data[start:end].decode("utf-8", "ignore")

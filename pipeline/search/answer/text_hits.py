@@ -30,11 +30,13 @@ _WALKED_BYTES = 4 << 10  # the bytes at the beginning of a text that may be read
 
 # A chunk is the bytes between two ASCII separators: a word or, where it is not ASCII, perhaps several words.
 _SPACE = 32
+_SHORT = 2  # a literal of so few bytes stands in many words: it is looked for by a pattern
 _REST = re.compile(rb"[0-9a-z_\x80-\xff]{0,128}")
 _LETTERS = b"0123456789abcdefghijklmnopqrstuvwxyz"
 _JOINING = b"_" + bytes(range(128, 256))
 _WITHIN = _LETTERS + _JOINING  # bytes that end no word
 _IS_WITHIN = bytes(byte in _WITHIN for byte in range(256))
+_IS_LETTER = bytes(byte in _LETTERS for byte in range(256))
 _CHUNK = re.compile(rb"[0-9a-z_\x80-\xff]{1,128}")
 _NUMBER = re.compile(rb"[0-9]{1,20}(?![0-9a-z])")
 # A text without any of these characters has no marks but U+00AD and no script without spaces. (A set of the
@@ -52,8 +54,10 @@ _LATIN_WORDS = re.compile(r"[^\W_][\w\u00ad]*")
 _ACCENTED = re.compile(
     rb"[\xc2-\xc9\xcc\xcd\xe1\xef]"
     rb"(?:(?<=[\xc3-\xc9\xcc\xcd])|(?<=\xe1)[\xb8-\xbb]|(?<=\xef)\xac|(?<=\xc2)\xad)"
+    rb"[0-9a-z_\x80-\xff]{0,126}"  # and the rest of the word
 )
-_NOT_ACCENTED = bytes({*range(256)} - {*range(0xC3, 0xCA), 0xCC, 0xCD, 0xE1, 0xEF})
+# The first bytes of such letters; the last is a soft hyphen.
+_ACCENTS = (*(bytes((byte,)) for byte in (*range(0xC3, 0xCA), 0xCC, 0xCD, 0xE1, 0xEF)), b"\xc2\xad")
 # Combining marks, which belong to the letter before them.
 _MARKS = (
     r"\u00ad\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670"
@@ -72,24 +76,26 @@ class Occurrence(msgspec.Struct, frozen=True, gc=False):
 class SearchedText:
     """A text in UTF-8, as it is and in lower case."""
 
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self.data = text.encode("utf-8", "replace")
-        # offsets of the byte behind each word; [-1] is before the first word
-        self._lower = self.data.lower() + b" "
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self._lower = data.lower() + b" "  # [-1] is before the first word
         self._accented_at: list[tuple[int, int]] | None = None  # None: nobody has looked
 
     def occurrences(self, needles: Sequence[Needle]) -> list[Occurrence]:
         """Return where the needles stand, in the order of the text; none overlaps another."""
         found = [self._spans(needle.forms) or self._accented(needle.forms) for needle in needles]
-        if not any(found) and _FOLDING.search(self._text, 0, _WALKED_BYTES):
+        if not any(found) and self._may_be_folded():
             words = list(_words_of(self._lower[:_WALKED_BYTES], 0))
             found = [list(_side_by_side(words, needle.forms)) for needle in needles]
-        if sum(map(bool, found)) == 1:
-            index = next(index for index, spans in enumerate(found) if spans)
-            return _apart((start, -end, index) for start, end in found[index])
-        spans = ((start, -end, index) for index, some in enumerate(found) for start, end in some)
-        return _apart(sorted(spans))
+        having = [(index, spans) for index, spans in enumerate(found) if spans]
+        every = [(start, -end, index) for index, spans in having for start, end in spans]
+        return _apart(sorted(every) if len(having) > 1 else every)
+
+    def _may_be_folded(self) -> bool:
+        """Return whether folding may change a character at the beginning of the text."""
+        beginning = self.data[: 4 * _WALKED_BYTES]  # a character has at most 4 bytes
+        text = "" if beginning.isascii() else beginning.decode("utf-8", "ignore")
+        return _FOLDING.search(text, 0, _WALKED_BYTES) is not None
 
     def _spans(self, forms: tuple[Form, ...]) -> list[tuple[int, int]]:
         rarest = max(forms, key=_literal_length) if len(forms) > 1 else forms[0]
@@ -108,13 +114,11 @@ class SearchedText:
         form = forms[0]
         if len(forms) > 1 or not form.literal or not form.literal.isascii():
             return []
+        chunks = self._accented_chunks()
         first, lower, found = ord(form.literal[0].lower()), self._lower, list[tuple[int, int]]()
-        chunks = (
-            chunk for chunk in self._accented_chunks() if lower[chunk[0]] == first or lower[chunk[0]] >= 128
-        )
-        for start, end in islice(chunks, _MAX_WORDS):
-            words = _words_of(lower[start:end], start)
-            found += [(begin, last) for word, begin, last in words if form.accepts(word)]
+        near = [chunk for chunk in chunks if lower[chunk[0]] == first or lower[chunk[0]] >= 128]
+        for start, end in near[:_MAX_WORDS]:
+            found += _spans_at(start, lower[start:end], form)
         return found
 
     def _accented_chunks(self) -> list[tuple[int, int]]:
@@ -124,16 +128,15 @@ class SearchedText:
         return self._accented_at
 
     def _find_accents(self) -> Iterator[tuple[int, int]]:
-        done = 0
-        for match in islice(_ACCENTED.finditer(self._lower), _MAX_LOOKS):
-            if match.start() >= done:
-                start, done = self._chunk_at(match.start())
-                yield start, done
+        lower = self._lower
+        for match in islice(_ACCENTED.finditer(lower), _MAX_LOOKS):
+            at, end = match.span()
+            before = lower[max(0, at - _MAX_WORD_BYTES) : at]
+            yield at - len(before) + len(before.rstrip(_WITHIN)), end
 
     def _has_accents(self) -> bool:
         """Return whether a word of the text may have an accent; most English texts have none."""
-        letters = not self._text.isascii() and self.data.translate(None, _NOT_ACCENTED)
-        return bool(letters) or b"\xc2\xad" in self.data
+        return not self.data.isascii() and any(byte in self.data for byte in _ACCENTS)
 
     def _phrases(self, spans: list[tuple[int, int]], forms: tuple[Form, ...]) -> Iterator[tuple[int, int]]:
         """Yield where the forms stand side by side, given where one of them stands."""
@@ -154,24 +157,20 @@ class SearchedText:
         the bytes around them and by what is known of the word.
         """
         data, lower, known = self.data, self._lower, form.known
-        literal = form.literal.lower().encode()
-        find, size, found = lower.find, len(literal), list[tuple[int, int]]()
-        checked, at = 0, find(literal)
-        for _ in range(_MAX_LOOKS):
-            if at < 0 or checked == _MAX_WORDS:
-                break
-            end = at + size
-            if _IS_WITHIN[lower[end]]:
-                end = _end_of(lower, end)
-            before, word = lower[at - 1], lower[at:end]
+        checked, found = 0, list[tuple[int, int]]()
+        for at, end in islice(_ascii_finds(lower, form.literal.lower().encode()), _MAX_LOOKS):
+            before = lower[at - 1]
+            if _IS_LETTER[before] and data[at] == lower[at]:  # within a word, but for humps
+                continue
+            word = lower[at:end]
             if not _IS_WITHIN[before] and word in known and data.startswith(word[1:], at + 1):
-                checked += 1
                 if known[word]:
                     found.append((at, end))
-            elif not (before in _LETTERS and data[at] == lower[at]):  # within a word, but for humps
-                checked += 1
+            else:
                 found += self._judged(form, at, end)
-            at = find(literal, end)
+            checked += 1
+            if checked == _MAX_WORDS:
+                break
         return found
 
     def _judged(self, form: Form, at: int, end: int) -> Iterator[tuple[int, int]]:
@@ -185,17 +184,13 @@ class SearchedText:
                 yield at, end
         else:
             first, last = self._chunk_at(at)
-            chunk = self.data[first:last]
-            spans = form.spans.get(chunk)
-            if spans is None:
-                spans = form.remember(chunk, list(_words_in(chunk, form)))
-            yield from ((first + start, first + end) for start, end in spans)
+            yield from _spans_at(first, self.data[first:last], form)
 
     def _words(self, form: Form) -> Iterator[tuple[int, int]]:
         """Yield where a number or a word of another script stands."""
         lower, found = self._lower, 0
         for at, end in islice(_finds(lower, form), _MAX_LOOKS):
-            if lower[at - 1] in _LETTERS and self.data[at] == lower[at]:
+            if _IS_LETTER[lower[at - 1]] and self.data[at] == lower[at]:
                 continue
             yield from self._judged(form, at, end)
             found += 1
@@ -250,6 +245,14 @@ def _end(form: Form, word: tuple[str, int, int]) -> int:
     return end
 
 
+def _spans_at(at: int, chunk: bytes, form: Form) -> list[tuple[int, int]]:
+    """Return where a form stands in the chunk at an offset; chunks that were judged lately are remembered."""
+    spans = form.spans.get(chunk)
+    if spans is None:
+        spans = form.remember(chunk, list(_words_in(chunk, form)))
+    return [(at + start, at + end) for start, end in spans] if spans else spans
+
+
 def _words_in(chunk: bytes, form: Form) -> Iterator[tuple[int, int]]:
     """Yield where a form stands in a chunk, as it is written: as a word, or as a part of an identifier."""
     lower = chunk.lower()
@@ -299,10 +302,24 @@ def _words() -> re.Pattern[str]:
     return re.compile(f"[{unspaced}]+|[^\\W_{unspaced}](?:[\\w{_MARKS}](?<![{unspaced}]))*")
 
 
-def _end_of(lower: bytes, at: int) -> int:
-    """Return the end of the word that contains the offset `at`."""
-    rest = _REST.match(lower, at)
-    return rest.end() if rest else at
+def _ascii_finds(lower: bytes, literal: bytes) -> Iterator[tuple[int, int]]:
+    """Yield where a literal stands in a text in lower case, each with the end of the word around it."""
+    if len(literal) <= _SHORT:
+        yield from (match.span() for match in _beginning_with(literal).finditer(lower))
+        return
+    find, rest, size, at = lower.find, _REST.match, len(literal), lower.find(literal)
+    while at >= 0:
+        end = at + size
+        if _IS_WITHIN[lower[end]] and (match := rest(lower, end)):
+            end = match.end()
+        yield at, end
+        at = find(literal, end)
+
+
+@lru_cache(maxsize=256)
+def _beginning_with(literal: bytes) -> re.Pattern[bytes]:
+    """Return the pattern of a literal and the rest of its word; to compile one takes 30 µs."""
+    return re.compile(re.escape(literal) + _REST.pattern)
 
 
 def _finds(lower: bytes, form: Form) -> Iterator[tuple[int, int]]:

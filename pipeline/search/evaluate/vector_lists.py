@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from crawlctl.pipeline.index.fields import POSITION_BITS
-from crawlctl.pipeline.index.segment.postings.array_lists import documents_array, positions_array
+from crawlctl.pipeline.index.segment.postings.array_lists import (
+    documents_array,
+    documents_arrays,
+    positions_array,
+    positions_arrays,
+)
 from crawlctl.pipeline.index.static_quality import QUALITY_BITS, quality_share
 from crawlctl.pipeline.search.evaluate.lru import LruCache
 from crawlctl.pipeline.search.evaluate.vector_positions import BodyNumbers, PositionSet, VectorPositions
@@ -208,40 +214,70 @@ class VectorLists:
         return found
 
     def _decode(self, terms: Terms, data: ListBytes) -> VectorList:
-        parts = [self._documents(info, data[info][0]) for info in _infos(terms)]
-        if not parts:
+        infos = _infos(terms)
+        if not infos:
             none = np.zeros(0, np.uint8)
             return VectorList(np.zeros(0, np.int32), none, none, self.reader.size)
-        documents, impacts, masks = (np.concatenate(column) for column in zip(*parts, strict=True))
+        documents, impacts, masks = self._documents(infos, data)
         if terms.mask != ANY_FIELD:
             kept = (masks & np.uint8(terms.mask)) != 0
             documents, impacts, masks = documents[kept], impacts[kept], masks[kept]
-        if any(len(infos) > 1 for infos in terms.infos.values()):
+        if any(len(some) > 1 for some in terms.infos.values()):
             documents, impacts, masks = _merged(documents, impacts, masks)
         if self.alive is not None:
             kept = self.alive[documents]
             documents, impacts, masks = documents[kept], impacts[kept], masks[kept]
         return VectorList(documents, impacts, masks, self.reader.size)
 
-    def _documents(self, info: TermInfo, part: bytes) -> tuple[Documents, Impacts, Masks]:
-        with self.reader.lists.naming_damage(info):
-            limit = self.reader.segments[info.segment].documents
-            ordinals, impacts, masks = documents_array(part, info.count, limit)
-        return ordinals + np.int32(self.reader.bases[info.segment]), impacts, masks
+    def _documents(self, infos: list[TermInfo], data: ListBytes) -> tuple[Documents, Impacts, Masks]:
+        """Return the documents of some lists end to end, with their impacts and masks."""
+        sections, counts = [data[info][0] for info in infos], [info.count for info in infos]
+        limits = [self.reader.segments[info.segment].documents for info in infos]
+        if len(infos) > 1:
+            with suppress(ValueError):  # below we learn which list is damaged
+                ordinals, impacts, masks = documents_arrays(sections, np.array(counts), np.array(limits))
+                return self._numbered(infos, ordinals), impacts, masks
+        parts = []
+        for info, section, count, limit in zip(infos, sections, counts, limits, strict=True):
+            with self.reader.lists.naming_damage(info):
+                parts.append(documents_array(section, count, limit))
+        found, impacts, masks = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return self._numbered(infos, found), impacts, masks
+
+    def _numbered(self, infos: list[TermInfo], ordinals: NDArray[np.signedinteger]) -> Documents:
+        """Return the numbers in the whole index of the documents of some lists."""
+        bases = np.array([self.reader.bases[info.segment] for info in infos], np.int32)
+        return ordinals.astype(np.int32) + bases.repeat([info.count for info in infos])
 
     def _decode_positions(self, terms: Terms, data: ListBytes) -> VectorPositions:
-        parts = [np.zeros(0, np.int64)]
-        for info in _infos(terms):
-            documents, _, _ = self._documents(info, data[info][0])
-            with self.reader.lists.naming_damage(info):
-                frequencies, positions = positions_array(data[info][1], info.count)
-            parts.append(np.repeat(documents.astype(np.int64) << POSITION_BITS, frequencies) | positions)
-        keys = np.concatenate(parts)
-        if any(len(infos) > 1 for infos in terms.infos.values()):
+        infos = _infos(terms)
+        keys = self._keys(infos, data) if infos else np.zeros(0, np.int64)
+        if any(len(some) > 1 for some in terms.infos.values()):
             keys.sort()
         if self.alive is not None:
             keys = keys[self.alive[keys >> POSITION_BITS]]
         return self._split(terms, keys)
+
+    def _keys(self, infos: list[TermInfo], data: ListBytes) -> Keys:
+        """Return the positions of some lists end to end, each with its document in the high bits."""
+        documents, _, _ = self._documents(infos, data)
+        frequencies, positions = self._positions_in(infos, [data[info][1] for info in infos])
+        keys: Keys = (documents.astype(np.int64) << POSITION_BITS).repeat(frequencies) | positions
+        return keys
+
+    def _positions_in(
+        self, infos: list[TermInfo], sections: list[bytes]
+    ) -> tuple[NDArray[np.signedinteger], NDArray[np.signedinteger]]:
+        """Return the frequencies of some lists end to end, and their positions."""
+        if len(infos) > 1:
+            with suppress(ValueError):  # below we learn which list is damaged
+                return positions_arrays(sections, np.array([info.count for info in infos]))
+        parts = []
+        for info, section in zip(infos, sections, strict=True):
+            with self.reader.lists.naming_damage(info):
+                parts.append(positions_array(section, info.count))
+        frequencies, positions = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return frequencies, positions
 
     def _split(self, terms: Terms, keys: Keys) -> VectorPositions:
         if not len(keys):

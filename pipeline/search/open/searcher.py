@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -13,7 +12,7 @@ from crawlctl.pipeline.formats.sequencefile.writables import pack_long
 from crawlctl.pipeline.index.segment.dictionary import Dictionary
 from crawlctl.pipeline.index.segment.duplicate_groups import read_groups
 from crawlctl.pipeline.index.segment.segment_files import DOCS_DATA, DOCS_INDEX, segments_of
-from crawlctl.pipeline.index.segment.stored_documents import decode_record
+from crawlctl.pipeline.index.segment.stored_documents import decode_packed
 from crawlctl.pipeline.search.evaluate.group_table import GroupTable
 from crawlctl.pipeline.search.evaluate.index_reader import IndexReader
 from crawlctl.pipeline.search.evaluate.lru import LruCache
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from crawlctl.pipeline.index.segment.segment_files import Segment
-    from crawlctl.pipeline.index.segment.stored_documents import DocRecord
+    from crawlctl.pipeline.index.segment.stored_documents import PackedRecord
     from crawlctl.pipeline.search.evaluate.vector_lists import VectorLists
     from crawlctl.pipeline.search.open.title_tables import TitleTables
     from crawlctl.pipeline.search.open.word_tables import WordTables
@@ -58,7 +57,7 @@ class Searcher:
         self.reader = IndexReader(store, snapshot, self._numbered_segments(), self.parallel)
         self._sites = SiteNames(self.reader)
         self._docs: dict[int, MapFileReader] = {}
-        self._records: LruCache[int, DocRecord] = LruCache(RECORD_BYTES)
+        self._records: LruCache[int, PackedRecord] = LruCache(RECORD_BYTES)
 
     @property
     def documents(self) -> int:
@@ -152,17 +151,17 @@ class Searcher:
         segments = range(len(self.reader.segments))
         self.reader.lists.read({read for step in steps for number in segments for read in step.lists(number)})
 
-    def records(self, documents: Iterable[int]) -> list[DocRecord]:
+    def records(self, documents: Iterable[int]) -> list[PackedRecord]:
         """Return the stored documents with these numbers; documents that were read lately are remembered."""
         wanted = list(documents)
         held = {document: self._records.get(document) for document in wanted}
         missing = [document for document, record in held.items() if record is None]
         for document, read in zip(missing, self._read_records(missing), strict=True):
             held[document] = read
-            self._records.put(document, read, sys.getsizeof(read.text) + _RECORD_OBJECTS)
+            self._records.put(document, read, len(memoryview(read.packed_text)) + _RECORD_OBJECTS)
         return [record for document in wanted if (record := held[document]) is not None]
 
-    def _read_records(self, documents: Iterable[int]) -> list[DocRecord]:
+    def _read_records(self, documents: Iterable[int]) -> list[PackedRecord]:
         places = [self.reader.locate(document) for document in documents]
         fresh = {segment for segment, _ in places} - self._docs.keys()
         opening = [partial(self._open_docs, segment) for segment in fresh]
@@ -201,13 +200,13 @@ class Searcher:
     def _row(self, segment: int, ordinal: int) -> int:
         return self.reader.number("rows", segment, ordinal)
 
-    def _record(self, place: tuple[int, int]) -> DocRecord:
+    def _record(self, place: tuple[int, int]) -> PackedRecord:
         segment, row = place
         entry = self.reader.segments[segment].entries[DOCS_DATA]
         value = self._docs[segment].get(pack_long(row))
         if value is None:
             raise CorruptFile(self.store.locate(entry.name), 0, f"it has no document {row}")
-        return decode_record(value, self.store.locate(entry.name))
+        return decode_packed(value, self.store.locate(entry.name))
 
     def _open_docs(self, segment: int) -> int:
         """Open the documents of a segment, and return its number."""

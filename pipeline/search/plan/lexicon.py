@@ -225,7 +225,7 @@ class Lexicon:
 
 def _find_all(asked: tuple[AskedLayer, Iterable[bytes]]) -> dict[bytes, list[TermInfo]]:
     layer, terms = asked
-    return {term: layer.find(term) for term in terms}
+    return layer.find_near(tuple(terms))
 
 
 def _remember(entries: OrderedDict[str, Entry], word: str, entry: Entry) -> None:

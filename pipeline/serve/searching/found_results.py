@@ -10,7 +10,7 @@ import msgspec
 from crawlctl.pipeline.search.answer.find import SearchOptions, find
 from crawlctl.pipeline.search.answer.needles import marked_tree
 from crawlctl.pipeline.search.answer.results import Explanation, Facet
-from crawlctl.pipeline.search.answer.snippets import MarkedText, located_snippet, marked_title
+from crawlctl.pipeline.search.answer.snippets import MarkedText, Marker
 from crawlctl.pipeline.search.query.grammar import parse
 from crawlctl.pipeline.serve.searching.result_links import SectionLink, breadcrumb, safe_link, section_link
 from crawlctl.pipeline.terminal.utc import utc_day
@@ -19,7 +19,6 @@ from crawlctl.pipeline.text.details.shown_details import ShownDetails, shown_det
 if TYPE_CHECKING:
     from crawlctl.pipeline.search.answer.results import Hit, Results
     from crawlctl.pipeline.search.open.searcher import Searcher
-    from crawlctl.pipeline.search.query.tree import Node
     from crawlctl.pipeline.serve.searching.search_request import SearchRequest
 
 
@@ -102,9 +101,8 @@ def search(
     """
     began = time.perf_counter()
     query = parse(wanted.text)
-    limit = wanted.limit + (not explain)
     options = SearchOptions(
-        limit,
+        wanted.limit,
         wanted.offset,
         wanted.sort,
         explain=explain,
@@ -112,11 +110,11 @@ def search(
         facet_lists=FACET_LISTS,
         per_host=per_host,
         safe=wanted.safe,
+        ahead=int(not explain),
     )
     results = find(searcher, query, options)
-    hits = results.hits[: wanted.limit]
-    tree = marked_tree(query.tree, results.synonyms)
-    found = [_result(hit, tree, number) for number, hit in enumerate(hits, wanted.offset + 1)]
+    marker = Marker(marked_tree(query.tree, results.synonyms))
+    found = [_result(hit, marker, number) for number, hit in enumerate(results.hits, wanted.offset + 1)]
     suggestion = _respelt(searcher, results, wanted.text) if results.unknown or results.rare else ""
     return Found(
         snapshot=searcher.snapshot.number,
@@ -124,7 +122,7 @@ def search(
         total=results.total,
         partial=results.partial,
         results=found,
-        has_more=len(results.hits) > len(hits),
+        has_more=results.has_more,
         notices=results.notices,
         unknown=results.unknown,
         suggestion=suggestion,
@@ -134,14 +132,17 @@ def search(
     )
 
 
-def _result(hit: Hit, tree: Node, number: int) -> FoundResult:
-    excerpt, at = located_snippet(hit.shown_text, tree, hit.language)
-    at = at if hit.section is None else hit.section.offset
+def _result(hit: Hit, marker: Marker, number: int) -> FoundResult:
+    excerpt, at = marker.located_snippet(hit.shown_text, hit.language)
+    if hit.section is not None:
+        at = hit.section.offset
+    elif at is not None and hit.details.sections:  # whose offsets are in characters
+        at = len(hit.text[:at].decode("utf-8", "ignore"))
     return FoundResult(
         number=number,
         url=hit.url,
         link=safe_link(hit.url),
-        title=marked_title(hit.title, tree, hit.language),
+        title=marker.title(hit.title, hit.language),
         snippet=excerpt,
         section=section_link(hit.url, hit.details.sections, at),
         details=shown_details(hit.details, hit.last_modified, hit.fetched_at),

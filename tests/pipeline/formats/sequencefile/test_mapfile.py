@@ -77,6 +77,20 @@ def test_many_keys_are_looked_up_as_one_is(
     assert reader.get_all(sorted({*table, *others})) == table
     some = sorted({*list(table)[::3], *others})
     assert reader.get_all(some) == {key: table[key] for key in some if key in table}
+    assert open_map(write(sorted(table.items()), compression)).get_near(some) == list(map(table.get, some))
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+def test_keys_that_begin_alike_are_looked_up_together(compression: Compression) -> None:
+    stems = [b"%s\x01%s" % (stem, mark) for stem in (b"curl", b"curling", b"url") for mark in (b"de", b"en")]
+    records = sorted([*numbered(500), *((stem, stem.upper()) for stem in stems)])
+    reader = open_map(write(records, compression, block_bytes=700))
+    asked = sorted([b"curl", b"curl\x01fr", b"curl\x01en", b"curl\x02en", b"curling\x01de", b"urls"])
+    expected = [dict(records).get(key) for key in asked]
+    assert reader.get_near(asked) == reader.get_near(asked) == expected
+    assert sum(value is not None for value in expected) == 2
+    every = [key for key, _ in records]
+    assert reader.get_near(every) == [value for _, value in records]
 
 
 @given(tables, compressions, st.none() | st.binary(max_size=12), st.none() | st.binary(max_size=12))

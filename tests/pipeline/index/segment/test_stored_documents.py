@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -9,6 +10,7 @@ from crawlctl.pipeline.index.segment.stored_documents import (
     Document,
     Lengths,
     decode_head,
+    decode_packed,
     decode_record,
     encode_document,
     head_of,
@@ -23,6 +25,21 @@ def test_a_record_comes_back_as_it_was(document: Document) -> None:
     found = decode_record(encode_document(record_of(document, Lengths(4, 3, 2, 1))))
     assert found == record_of(document, Lengths(4, 3, 2, 1))
     assert (found.url, found.text, found.lengths.title) == (document.url, document.text, 2)
+
+
+@pytest.mark.parametrize("length", [0, 31, 32, 255, 256, 65_535, 65_536])
+def test_a_packed_record_has_the_same_text(length: int) -> None:
+    document = Document("http://a.example/", "title", ("one",), "é" + "x" * (length - 2) if length else "")
+    record = record_of(document, Lengths(1, 1, 1, 2))
+    fields = list(msgspec.structs.astuple(record))
+    older = msgspec.msgpack.encode([*fields[:9], fields[10]])
+    for value in (encode_document(record), older):
+        found = decode_packed(value)
+        assert found.text_bytes == document.text.encode()
+        assert msgspec.structs.astuple(found)[:10] == msgspec.structs.astuple(record)[:10]
+    for damaged in (older[:-1], msgspec.msgpack.encode([*fields[:10], 7])):
+        with pytest.raises(CorruptFile):
+            decode_packed(damaged)
 
 
 def test_records_of_earlier_versions_are_read() -> None:

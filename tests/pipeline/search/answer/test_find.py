@@ -275,6 +275,14 @@ def test_partial_matches_follow_only_where_full_ones_are_fewer_than_asked(store:
     assert urls(store, "red tree", limit=1, offset=1) == ["b"]
 
 
+def test_a_search_that_looks_ahead_knows_whether_more_follow(store: LocalStore) -> None:
+    write_index(store, [[Page(f"{HOST}/a", text="red tree"), Page(f"{HOST}/b", text="tree tree tree")]])
+    for limit, found, has_more in ((1, ["a"], True), (2, ["a", "b"], False), (3, ["a", "b"], False)):
+        results = find(open_index(store), parse("red tree"), SearchOptions(limit, ahead=1))
+        assert [hit.url.rpartition("/")[2] for hit in results.hits] == found
+        assert results.has_more is has_more
+
+
 WOODS = [
     Page(f"{HOST}/weak", text="oak by a tree and far from them all some house"),
     Page(f"{HOST}/good", title="Tree house", headings=("Tree house",), text="tree house, tree house"),

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,17 +11,22 @@ from crawlctl.pipeline.search.answer.snippets import (
     ELLIPSIS,
     SNIPPET_BYTES,
     MarkedText,
-    located_snippet,
-    marked_title,
-    snippet,
+    Marker,
 )
 from crawlctl.pipeline.search.query.grammar import parse
+
+if TYPE_CHECKING:
+    from crawlctl.pipeline.search.query.tree import Node
 
 FILLER = "Nothing of note is said here, and then some more of it. " * 40
 
 
 def shown(text: str, query: str, language: str = "en") -> str:
     return brackets(snippet(text, parse(query).tree, language))
+
+
+def snippet(text: str, tree: Node, language: str = "", length: int = SNIPPET_BYTES) -> MarkedText:
+    return Marker(tree).snippet(text.encode("utf-8", "replace"), language, length)
 
 
 def brackets(found: MarkedText) -> str:
@@ -117,16 +124,17 @@ def test_texts_of_any_make_take_bounded_time(unit: str, query: str) -> None:
 @given(st.text("aé — \n", max_size=200), st.text("aé — \n", max_size=200))
 def test_a_snippet_is_located_by_its_first_marked_word(before: str, after: str) -> None:
     text = f"{before} Needle {after} needle {before}"
-    found, at = located_snippet(text, parse("needle").tree, "en", 60)
+    data = text.encode()
+    found, at = Marker(parse("needle").tree).located_snippet(data, "en", 60)
     assert at is not None
     start, end = found.spans[0]
-    assert text[at:].startswith(found.text[start:end])
-    assert located_snippet(text, parse("absent").tree)[1] is None
+    assert data[at:].startswith(found.text[start:end].encode())
+    assert Marker(parse("absent").tree).located_snippet(data)[1] is None
 
 
 def test_titles_are_shown_whole() -> None:
-    tree = parse("title:loop body:event").tree
-    assert brackets(marked_title("The event loop", tree, "en")) == "The event [loop]"
+    marker = Marker(parse("title:loop body:event").tree)
+    assert brackets(marker.title("The event loop", "en")) == "The event [loop]"
 
 
 ALPHABET = st.sampled_from(

@@ -80,7 +80,7 @@ def test_a_page_that_defines_a_name_comes_before_pages_that_mention_it(index: Se
     first = find(index, parse(query)).hits[0]
     assert first.url == API and not first.partial
     assert first.section is not None and first.section.anchor == "click.Group.get_command"
-    assert first.shown_text.startswith("get_command(ctx, name)")
+    assert first.shown_text.startswith(b"get_command(ctx, name)")
 
 
 def test_the_rest_of_the_query_has_to_be_in_the_title_or_the_url(index: Searcher) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlctl.pipeline.search.answer.snippets import located_snippet
+from crawlctl.pipeline.search.answer.snippets import Marker
 from crawlctl.pipeline.search.query.grammar import parse
 from crawlctl.pipeline.serve.searching.result_links import SectionLink, breadcrumb, safe_link, section_link
 from crawlctl.pipeline.text.documents.page import Section
@@ -18,7 +18,7 @@ SECTIONS = (Section("setup", "Setup", TEXT.index("Setup")), Section("ü b", "Use
 
 
 def section_of(query: str, url: str = "http://a.org/x#old") -> SectionLink | None:
-    return section_link(url, SECTIONS, located_snippet(TEXT, parse(query).tree, length=30)[1])
+    return section_link(url, SECTIONS, Marker(parse(query).tree).located_snippet(TEXT.encode(), length=30)[1])
 
 
 def test_a_snippet_leads_into_its_section() -> None:

@@ -8,7 +8,12 @@ from hypothesis import strategies as st
 from crawlctl.pipeline.arrays.byte_strings import strings_of
 from crawlctl.pipeline.errors import CorruptFile
 from crawlctl.pipeline.formats.window import Window
-from crawlctl.pipeline.index.segment.postings.array_lists import documents_array, positions_array
+from crawlctl.pipeline.index.segment.postings.array_lists import (
+    documents_array,
+    documents_arrays,
+    positions_array,
+    positions_arrays,
+)
 from crawlctl.pipeline.index.segment.postings.bulk_lists import (
     read_lists,
     read_rated_lists,
@@ -60,16 +65,34 @@ def read_one_by_one(values: list[bytes], postings: bytes, documents: int = MAX_N
     return Lists(counts, ordinals, frequencies, positions, (impacts, masks))
 
 
+def read_together(values: list[bytes], postings: bytes, documents: int = MAX_NUMBER) -> Lists:
+    """Read the lists as those of one word in several segments."""
+    infos = [decode_term_info(value)[0] for value in values]
+    counts = np.array([info.count for info in infos])
+    firsts, seconds = [], []
+    for info in infos:
+        parts = info.inlined or postings[info.offset :]
+        cut, end = info.documents_bytes, info.documents_bytes + info.positions_bytes
+        firsts.append(parts[:cut])
+        seconds.append(parts[cut:end])
+    ordinals, impacts, masks = documents_arrays(firsts, counts, np.full(len(counts), documents))
+    return Lists(counts, ordinals, *positions_arrays(seconds, counts), (impacts, masks))
+
+
 @settings(deadline=None)
 @given(many, st.integers(0, 99))
 def test_lists_come_back_by_their_term_infos(plain: list[Plain], offset: int) -> None:
     assert equal(read(*stored(plain, offset)), rated(plain))
+    assert equal(read_together(*stored(plain, offset)), rated(plain))
 
 
 def test_long_lists_which_are_deflated_are_read_too() -> None:
     alike = {number: Posting(9, 3, (number,)) for number in range(2000)}
     unlike = {number: Posting(number % 255 + 1, number % 31 + 1, (1, 5)) for number in range(0, 2000, 3)}
     assert equal(read(*stored([alike, unlike, alike]), 2000), rated([alike, unlike, alike]))
+    assert equal(read_together(*stored([alike, unlike, alike]), 2000), rated([alike, unlike, alike]))
+    with pytest.raises(ValueError, match="does not have"):
+        read_together(*stored([unlike, alike]), 1999)
 
 
 @settings(deadline=None)
