@@ -17,8 +17,9 @@ from crawlctl.pipeline.index.segment.columns import ColumnReader
 from crawlctl.pipeline.index.segment.segment_files import COLUMNS, SKETCHES
 from crawlctl.pipeline.index.segment.side_file import RangedSideFile, write_ranged
 from crawlctl.pipeline.state.kinds import COMPARED
-from crawlctl.pipeline.text.likeness.fingerprint import KEYS, PARITY_BITS, SKETCH_BYTES
+from crawlctl.pipeline.text.likeness.fingerprint import SKETCH_BYTES
 from crawlctl.pipeline.text.likeness.similar import SKETCH
+from crawlctl.pipeline.text.likeness.sketch_sizes import KEYS, PARITY_BITS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping

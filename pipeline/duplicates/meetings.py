@@ -22,7 +22,7 @@ from crawlctl.pipeline.duplicates.known_partition import (
 from crawlctl.pipeline.duplicates.order import Home, Wanted, decode_messages, encode_message
 from crawlctl.pipeline.duplicates.sketch_rows import SketchRows, dealt
 from crawlctl.pipeline.index.segment.duplicate_groups import read_groups
-from crawlctl.pipeline.text.likeness.fingerprint import KEYS
+from crawlctl.pipeline.text.likeness.sketch_sizes import KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
