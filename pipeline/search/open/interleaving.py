@@ -57,9 +57,8 @@ def _lists_of(store: Store, segment: Segment) -> Lists:
     terms: list[bytes] = []
     offsets: list[int] = []
     for some, infos in MapFileReader(data, index, read_ahead=_READ_AHEAD).strings(None, None):
-        chosen = np.flatnonzero(
-            infos.octets[infos.starts] == 0
-        )  # the others are short, and in the dictionary
+        # The other lists are short, and in the dictionary.
+        chosen = np.flatnonzero(infos.octets[infos.starts] == 0)
         terms += some.take(chosen).tolist()
         offsets += _offsets(infos.octets, infos.starts[chosen]).tolist()
     return terms, offsets, segment.open(store, POSTINGS).size
