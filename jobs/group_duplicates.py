@@ -10,7 +10,7 @@
 A Home, which says what is new in a partition, goes from its mapper to the task that writes its groups.
 
 It is a job because similar documents lie on different hosts, so in different partitions. They exchange about
-300 bytes per document and shard, and never a text.
+300 bytes per document that is compared, and never a text.
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ from crawlctl.pipeline.orders import decode_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-COUNTERS = "duplicates"
 
 
 class DuplicateGrouper(OrderedJob[GroupOrder]):

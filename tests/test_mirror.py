@@ -39,7 +39,6 @@ COVERED_BY = {
     "pipeline/copies/repartition/moved_runs": "jobs/upkeep/test_repartition",
     "pipeline/copies/repartition/order": "pipeline/crawl/test_copying",
     "pipeline/copies/repartition/side_files": "jobs/upkeep/test_repartition",
-    "pipeline/copies/repartition/task": "pipeline/crawl/test_copying",
     "pipeline/copies/repartition/unchanged_files": "pipeline/crawl/test_copying",
     "pipeline/copies/repartition/webdb_tables": "jobs/upkeep/test_repartition",
     "pipeline/crawl/changes/forgetting": "pipeline/commands/manage/test_forget",

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
 # Up to this number of documents, sketches (300 bytes each) are compared in this process: that takes less time
-# than forking tasks and sending each sketch to several tasks. Of all documents the keys are looked through.
+# than forking tasks and sending each sketch to several tasks.
 GROUPED_AT_ONCE = 100_000
+# The rows of all other documents (44 bytes each) are looked through, up to this number in this process too.
 MOST_AT_ONCE = 20 * GROUPED_AT_ONCE
 
 

@@ -210,9 +210,10 @@ class _Driver:
             rank_crawl(self._crawl)
 
     def group_if_due(self) -> None:
-        """Group near duplicates if enough of the index or the ranks have changed since they were grouped."""
-        before, settings = self._crawl.snapshot, self._work.config.index
-        if settings.group_duplicates and not is_grouping_due(self._store, before.files, settings.group_share):
+        """Group near duplicates if the index has changed, and enough, since they were grouped."""
+        before, config = self._crawl.snapshot, self._work.config
+        share, threshold = config.index.group_share, config.parse.near_duplicate
+        if config.index.group_duplicates and not is_grouping_due(self._store, before.files, share, threshold):
             return
         with self._crawl.times.step("groups"):
             files = with_groups(self._work, before.files, before.round)

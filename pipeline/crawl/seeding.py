@@ -14,6 +14,7 @@ import msgspec
 from crawlctl.pipeline.crawl.changes.revision import Revised, revise_pages
 from crawlctl.pipeline.crawl.leased_crawl import leased_crawl
 from crawlctl.pipeline.processes.cores import usable_cores
+from crawlctl.pipeline.runners.switches import require_conf
 from crawlctl.pipeline.scope.scope import Scope
 from crawlctl.pipeline.store.local.sync_group import synced_together
 from crawlctl.pipeline.terminal.counted import counted
@@ -114,25 +115,28 @@ def seed_crawl(work: Work, seeds: Sequence[str]) -> AddedSeeds:
 
 def add_seeds(crawl: LeasedCrawl, seeds: Sequence[str]) -> AddedSeeds:
     """Put seeds into a crawl that is leased, and commit it if any of them changes something."""
+    known = tuple(_hosts_let_in(crawl, seeds))
+    if known:  # a job revises them, so its settings are checked before anything is written
+        require_conf(crawl.work.config.runner)
     with synced_together():
         injected = inject(crawl.store, crawl.snapshot, seeds, int(time.time()))
-    revised = _let_in(crawl, msgspec.structs.replace(crawl.snapshot, files=injected.files))
+    after = msgspec.structs.replace(crawl.snapshot, files=injected.files)
+    revised = revise_pages(crawl.work, after, only=known) if known else Revised(after.files)
     if revised.files != crawl.snapshot.files:
         crawl.commit(revised.files, made_by=crawl.part_of_command(counted(injected.new, "new seed")))
     return AddedSeeds(injected.new, injected.known, revised.due)
 
 
-def _let_in(crawl: LeasedCrawl, after: Snapshot) -> Revised:
-    """Make known URLs due that belong to the crawl because their host now has a seed.
+def _hosts_let_in(crawl: LeasedCrawl, seeds: Sequence[str]) -> Iterator[str]:
+    """Yield the hosts whose known URLs belong to the crawl only because of these seeds.
 
     Without rules the scope is the hosts of the seeds, so the first seed of a host widens it: for the pages of
     an archive, and for URLs of the host that were excluded.
     """
     if crawl.work.config.scope.include:
-        return Revised(after.files)
-    new = seed_hosts(crawl.store, after) - seed_hosts(crawl.store, crawl.snapshot)
-    known = tuple(_known_hosts(crawl.store, crawl.snapshot, new))
-    return revise_pages(crawl.work, after, only=known) if known else Revised(after.files)
+        return
+    new = set(map(host_of, seeds)) - seed_hosts(crawl.store, crawl.snapshot)
+    yield from _known_hosts(crawl.store, crawl.snapshot, new)
 
 
 def _known_hosts(store: Store, snapshot: Snapshot, hosts: Iterable[str]) -> Iterator[str]:
@@ -156,6 +160,8 @@ def seeds_led_outside(crawl: LeasedCrawl, seeds: Sequence[str]) -> Iterator[str]
         exclusion = scope.verdict(target, 0) if target else None
         if exclusion is not None:
             is_other_host = exclusion.setting == "scope.include" and not settings.include
-            advice = f"; to crawl it, type `crawlctl run {quote(target)}`" if is_other_host else ""
+            store = quote(crawl.store.uri)
+            typed = f"crawlctl run {quote(target)} --store {store}"
+            advice = f"; to crawl it, type `{typed}`" if is_other_host else ""
             reason = f"which is outside the scope ({exclusion})"
             yield f"{shown(seed)} redirects to {shown(target)}, {reason}{advice}"

@@ -21,22 +21,25 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.store.base import Store
 
 
-def is_grouping_due(store: Store, entries: Sequence[FileEntry], share: float) -> bool:
+def is_grouping_due(store: Store, entries: Sequence[FileEntry], share: float, threshold: float) -> bool:
     """Return whether the end of a run groups: the index has changed since the last grouping, and enough.
 
     `share` is the part of all documents that must not have been compared yet. Documents of a segment that a
-    merge has written count as not compared.
+    merge has written count as not compared; if another `threshold` of similarity is asked for, all do.
     """
-    if are_grouped(entries):
+    if are_grouped(entries, threshold):
         return False
+    if any(entry.kind == GROUPS for entry in entries) and not can_continue(entries, threshold):
+        return True
     documents = sum(segment.documents for segment in searched_segments(entries))
     return not share or uncompared(store, entries) >= share * documents
 
 
-def are_grouped(entries: Iterable[FileEntry]) -> bool:
+def are_grouped(entries: Iterable[FileEntry], threshold: float) -> bool:
     """Return whether the last grouping has compared exactly the documents that the index has now."""
     files = tuple(entries)
-    return {e.partition: e.counters.get(OF_INDEX) for e in files if e.kind == GROUPS} == marks_of(files)
+    known = {entry.partition: entry.counters.get(OF_INDEX) for entry in files if entry.kind == GROUPS}
+    return known == marks_of(files) and (not known or can_continue(files, threshold))
 
 
 def uncompared(store: Store, entries: Sequence[FileEntry]) -> int:

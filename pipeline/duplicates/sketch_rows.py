@@ -55,6 +55,8 @@ class SketchRows:
         self, number: int, segment: Segment, ordinals: NDArray[np.intp], joins: NDArray[np.bool_]
     ) -> Iterator[NDArray[np.void]]:
         """Yield the rows of some documents of a segment, which are at rising ordinals, some at a time."""
+        if not len(ordinals):
+            return
         members = self._members(number, segment, ordinals)
         members["joins"] = joins[ordinals]
         for start, sketches in sketches_of(self._store, segment, ordinals):

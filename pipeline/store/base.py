@@ -62,7 +62,8 @@ class Store(ABC):
     def write(self, name: str) -> Iterator[StoreWriter]:
         """Open a new file for writing.
 
-        After a clean exit of the `with` block the file exists durably. After an exception it does not exist.
+        After a clean exit of the `with` block the file exists durably; in a store on a disk, at the end of a
+        `synced_together` block around it. After an exception it does not exist.
         """
         sink = self._sink(check_name(name))
         try:

@@ -5,7 +5,7 @@ pass over a part meets millions of entries that it only has to copy or to skip. 
 field lies in the bytes. Nearly all entries are usual entries, which begin like this:
 
     byte  0        head of a msgpack array of 16 to 65,535 fields
-    byte  1 to 2   number of fields: 24 today, fewer in older files
+    byte  1 to 2   number of fields: 25 today, fewer in older files
     byte  3        status
     byte  4        head of a 32-bit integer
     byte  5 to 8   time at which the URL is due, the most significant byte first

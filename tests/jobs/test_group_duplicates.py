@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.orders import TaskOrder
 
 PARTITIONS = 3
+THRESHOLD = 0.9
 CHANCE = random.Random(5)
 NEWS = [CHANCE.choice(WORDS) for _ in range(400)]
 TEXTS = {
@@ -88,7 +89,9 @@ def grouped(
 ) -> tuple[FileEntry, ...]:
     lines = partition_lines(index)
     partitions = tuple(line.partition for line in lines)
-    order = GroupOrder(store=store.uri, round=1, shards=2, threshold=0.9, partitions=partitions, state=state)
+    order = GroupOrder(
+        store=store.uri, round=1, shards=2, threshold=THRESHOLD, partitions=partitions, state=state
+    )
     (scratch / "groups.json").write_bytes(encode_order(order))
     (scratch / "group-lines").write_bytes(b"".join(encode_order(line) + b"\n" for line in lines))
     settings = RunnerSettings(name=runner, tmp_dir=str(scratch))
@@ -148,13 +151,14 @@ def test_a_run_groups_when_the_index_has_changed_and_enough_documents_were_not_c
     left = segments_of(index)[0]
     some = tuple(entry for entry in entries if entry.partition != left.partition)
     share = left.documents / len(TEXTS)
-    assert is_grouping_due(store, (*index, *some), share)
-    assert not is_grouping_due(store, (*index, *some), share + 0.01)
-    assert not is_grouping_due(store, (*index, *entries), 0.0)
-    assert is_grouping_due(store, index, 1.0), "there are no groups yet"
+    assert is_grouping_due(store, (*index, *some), share, THRESHOLD)
+    assert not is_grouping_due(store, (*index, *some), share + 0.01, THRESHOLD)
+    assert not is_grouping_due(store, (*index, *entries), 0.0, THRESHOLD)
+    assert is_grouping_due(store, (*index, *entries), 1.0, THRESHOLD - 0.1), "another similarity is asked for"
+    assert is_grouping_due(store, index, 1.0, THRESHOLD), "there are no groups yet"
     deleted = FileEntry(DELETED, left.partition, data_name(DELETED, left.partition, 2), 0, 0, "0" * 64)
-    assert is_grouping_due(store, (*index, *entries, deleted), 0.0)
-    assert not is_grouping_due(store, (*index, *entries, deleted), 0.01)
+    assert is_grouping_due(store, (*index, *entries, deleted), 0.0, THRESHOLD)
+    assert not is_grouping_due(store, (*index, *entries, deleted), 0.01, THRESHOLD)
 
 
 @pytest.mark.slow

@@ -56,7 +56,14 @@ def command(session: Session, words: tuple[str, ...], skip_bad: bool, as_json: b
         say(f"crawlctl: {seeds.source}: {seeds.unit} {problem.line} skipped: {problem.reason}", err=True)
     injected = seed_crawl(session.work(), [url for seeds in groups for url in seeds.urls])
     if as_json:
-        print_json({"new": injected.new, "known": injected.known, "skipped": len(problems)})
+        print_json(
+            {
+                "new": injected.new,
+                "known": injected.known,
+                "let_in": injected.let_in,
+                "skipped": len(problems),
+            }
+        )
         return
     known = counted(injected.known, "was", "were")
     say(f"injected {counted(injected.new, 'new URL')}, due now; {known} known")

@@ -79,7 +79,7 @@ def add(
       crawlctl schedule add --every "30 4 * * *" --until-empty
     """
     from crawlctl.pipeline.crawl.cron.cron_command import cron_command
-    from crawlctl.pipeline.crawl.cron.crontab import cron_line, expression, put_line, tag_of
+    from crawlctl.pipeline.crawl.cron.crontab import cron_line, expression, put_line, tags_of
     from crawlctl.pipeline.crawl.cron.run_checks import require_ready
 
     _require_no_changes(session)
@@ -88,10 +88,10 @@ def add(
     when = expression(every, uri)
     require_ready(session.config, store, Path(seed).absolute() if seed else None, log_file)
     options = [*_options(iterations, until_empty, seed), "--store", uri]
-    tag = tag_of(uri)
+    tags = tags_of(uri)
     run = cron_command(session.loaded.origins, options, log_file)
-    line = cron_line(when, run, tag)
-    changed = put_line(tag, line)
+    line = cron_line(when, run, tags[0])
+    changed = put_line(tags, line)
     if as_json:
         print_json({"store": uri, "line": line, "changed": changed})
         return
@@ -109,10 +109,10 @@ def show(session: Session, as_json: bool) -> None:
       crawlctl schedule show --store crawl
     """
     from crawlctl.pipeline.config.secrets import masked
-    from crawlctl.pipeline.crawl.cron.crontab import shown_line, tag_of
+    from crawlctl.pipeline.crawl.cron.crontab import shown_line, tags_of
 
     uri = session.store().uri
-    found = shown_line(tag_of(uri))
+    found = shown_line(tags_of(uri))
     line = found and masked(found)  # it may have been written by hand
     if as_json:
         print_json({"store": uri, "line": line})
@@ -130,10 +130,10 @@ def remove(session: Session, as_json: bool) -> None:
     Example:
       crawlctl schedule remove --store crawl
     """
-    from crawlctl.pipeline.crawl.cron.crontab import put_line, tag_of
+    from crawlctl.pipeline.crawl.cron.crontab import put_line, tags_of
 
     uri = session.store().uri
-    changed = put_line(tag_of(uri), None)
+    changed = put_line(tags_of(uri), None)
     if as_json:
         print_json({"store": uri, "changed": changed})
         return

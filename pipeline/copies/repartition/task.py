@@ -18,6 +18,7 @@ from crawlctl.pipeline.index.merge.dictionary_shards import write_shard
 from crawlctl.pipeline.index.merge.order import last_merge
 from crawlctl.pipeline.index.segment.segment_files import segments_of
 from crawlctl.pipeline.index.statistics import totals_of
+from crawlctl.pipeline.store.local.sync_group import synced_together
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,7 +45,9 @@ class PartitionCopier:
             return known
         self._check_some(number)
         share = Share(self._snapshot, number, self._order.partitions)
-        return put_partition(self._destination, self._order.snapshot, number, self._files(share))
+        with synced_together():  # before the list of the partition names them
+            files = tuple(self._files(share))
+        return put_partition(self._destination, self._order.snapshot, number, files)
 
     def dictionary(self, shard: int, moved: Sequence[FileEntry]) -> tuple[FileEntry, ...]:
         """Write a shard of the dictionary of all partitions."""

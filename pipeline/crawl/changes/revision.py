@@ -140,4 +140,6 @@ def _indexed(
     """Return the files after an index merge of all partitions that have changed or wait for a merge."""
     step = IndexStep(files, snapshot.partitions, snapshot.round, also=changed)
     merged = step.merged_files(step.run(work))
-    return merged if are_grouped(merged) else with_groups(work, merged, snapshot.round)
+    if are_grouped(merged, work.config.parse.near_duplicate):
+        return merged
+    return with_groups(work, merged, snapshot.round)

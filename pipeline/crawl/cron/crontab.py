@@ -56,12 +56,17 @@ def _of_seconds(every: str, seconds: int, chance: int) -> str:
     raise ConfigError(f"--every {every}: cron has no such interval; {FORMS}")
 
 
-def tag_of(store: str) -> str:
-    """Return the comment that marks the line of a store; not the URI, for cron reads % in comments too.
+def tags_of(store: str) -> tuple[str, str]:
+    """Return the comments that may mark the line of a store, the first one for new lines.
 
-    A folder has one mark, whether it is named by its own path, through a link or with `..` in it.
+    A folder has one mark, whether it is named by its own path, through a link or with `..` in it; the second
+    comment is the mark that older releases gave it. It is not the URI, for cron reads % in comments too.
     """
     place = store if "://" in store else os.path.realpath(store)
+    return _tag(place), _tag(store)
+
+
+def _tag(place: str) -> str:
     return f"crawlctl {hashlib.blake2b(place.encode(), digest_size=8).hexdigest()}"
 
 
@@ -74,23 +79,23 @@ def cron_line(when: str, command: str, tag: str) -> str:
     return str(item.render())
 
 
-def shown_line(tag: str) -> str | None:
-    """Return the line with a tag, None if there is none."""
-    return next((line for line in _read() if _has_tag(line, tag)), None)
+def shown_line(tags: tuple[str, ...]) -> str | None:
+    """Return the line with one of the tags, None if there is none."""
+    return next((line for line in _read() if _has_tag(line, tags)), None)
 
 
-def put_line(tag: str, line: str | None) -> bool:
-    """Replace the lines with the tag by `line` (None: remove them); return whether the table changed."""
+def put_line(tags: tuple[str, ...], line: str | None) -> bool:
+    """Replace the lines with one of the tags by `line`, None to remove them; return whether any changed."""
     before = _read()
-    after = [kept for kept in before if not _has_tag(kept, tag)] + ([line] if line is not None else [])
+    after = [kept for kept in before if not _has_tag(kept, tags)] + ([line] if line is not None else [])
     if after == before:
         return False
     _write(after)
     return True
 
 
-def _has_tag(line: str, tag: str) -> bool:
-    return line.rstrip().endswith(f"# {tag}")
+def _has_tag(line: str, tags: tuple[str, ...]) -> bool:
+    return line.rstrip().endswith(tuple(f"# {tag}" for tag in tags))
 
 
 def _read() -> list[str]:

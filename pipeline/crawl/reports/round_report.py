@@ -62,7 +62,9 @@ def limit_line(report: RoundReport, settings: RoundSettings, due: int) -> str:
 
     A tail is often longer than its setting (round_pace.py), so its line has no number.
     """
-    limits = " and ".join(f"{name} ({_value(settings, name)})" for name in report.ended_by)
+    limits = " and ".join(
+        name if name == _TAIL else f"{name} ({_value(settings, name)})" for name in report.ended_by
+    )
     still = f"{counted(due, 'URL is', 'URLs are')} still due"
     if report.ended_by == (_MAX_TIME,) and settings.max_time and report.seconds < settings.max_time:
         return f"round {report.round} ended: no host may be asked before {limits} is over; {still}"

@@ -94,7 +94,9 @@ class Discovery:
         self._known = known
         self._scope = scope
         self._keys = _Keys(self._find_key)
-        self._met: set[bytes] = set()  # keys that are known for certain, at most _REMEMBERED
+        self._met: set[bytes] = (
+            set()
+        )  # keys that `known` has contained, which forgets none; at most _REMEMBERED
 
     def relevance(self, url: str, title: str, text: str) -> float:
         """Return how well a page fits the topic of the crawl (focus settings), 0 if there is no topic."""

@@ -2,9 +2,9 @@
 
 The near duplicates may be in any segment of the crawl. There is one side file of records per partition
 (side_file.py). A record has the ordinals of the grouped documents of a segment, rising (4 bytes each,
-little-endian), and the group of each document (8 bytes each): the `stable_hash` of the URL that represents
-the group. It also says which documents were deleted when the segment was compared: the next grouping must
-know which documents the last one has seen.
+little-endian), and the group of each document (8 bytes each): the `stable_hash` of the URL of its leader. It
+also says which documents were deleted when the segment was compared: the next grouping must know which
+documents the last one has seen.
 """
 
 from __future__ import annotations

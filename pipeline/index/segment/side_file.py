@@ -1,7 +1,8 @@
 """Side files: data about the segments of a partition that changes while the segments do not.
 
 A segment is never rewritten for a change of a few documents. The data that change are kept in side files, one
-per partition and kind, which map the names of segments to their data: tombstones, duplicate groups, priors.
+per partition and kind, which map the names of segments to their data: tombstones, duplicate groups, priors,
+and what was compared for the groups.
 There are two layouts, because readers differ:
 
     records   MessagePack [version, CRC-32, [record, …]], one record per segment that begins with its name.
@@ -11,8 +12,9 @@ There are two layouts, because readers differ:
     ranged    length of the directory, CRC-32 of the directory (4 bytes each, little-endian)
               directory: MessagePack [[segment, offset, length, CRC-32], …], offsets from its end
               the bytes of each segment, one after the other
-              Priors: one byte per document, so the largest. A merge and the search for duplicates need
-              the priors of some segments only; each segment is one ranged read with its own checksum.
+              Priors (one byte per document) and what was compared (44 bytes): the largest. A merge and the
+              search for duplicates need those of some segments only; each segment is one ranged read with
+              its own checksum.
 
 The CRC-32 finds damage at every read. Only `crawlctl check` and `crawlctl copy` compare the SHA-256 in the
 manifest, because that needs the whole file.

@@ -54,7 +54,7 @@ def _last_ranks(
         return none
     graph, published = ArrayFile(store, nodes), ArrayFile(store, ranks)
     totals, last = published.facts.get(TOTALS), published.read(LAST[teleport])
-    if not totals or len(last) != nodes.records:  # ranks of an older release, or of a copy
+    if not totals or len(last) != nodes.records:  # of an older release or another graph, or scores of a copy
         return none
     return graph.read("hashes").astype(np.uint64), last[graph.read("ordinals")] * totals[teleport]
 

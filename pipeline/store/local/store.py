@@ -241,7 +241,9 @@ class LocalWriter(StoreWriter):
                 sync_names(self.path, self.root)
 
     def sync(self) -> None:
-        """Wait until the content has reached the disk, and close the file."""
+        """Wait until the content has reached the disk, and close the file; a second call does nothing."""
+        if self._descriptor < 0:
+            return
         with disk_errors(self.path):
             sync_file(self._descriptor)
             self._close_file()

@@ -81,7 +81,9 @@ def current_group() -> SyncGroup | None:
 
 @contextmanager
 def synced_together() -> Iterator[None]:
-    """Sync the files that are written in this block at its end, all together; after an error remove them.
+    """Sync the files that are written in this block at its end, all together.
+
+    After an error those that are not synced yet are removed; `crawlctl gc` deletes the others.
 
     So no file of the block may be named in a manifest, journal or snapshot before the end of the block. It
     concerns files of `Store.write` in stores on a disk.
@@ -116,6 +118,10 @@ def _at_once(function: Callable[[Item], None], items: Iterable[Item]) -> None:
         return
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(min(_THREADS, len(items)), "crawlctl-sync") as pool:
-        for _ in pool.map(function, items):
-            pass
+    try:
+        with ThreadPoolExecutor(min(_THREADS, len(items)), "crawlctl-sync") as pool:
+            for _ in pool.map(function, items):
+                pass
+    except RuntimeError:  # no thread can be started, for example because of a limit of a container
+        for item in items:
+            function(item)

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.rank.solve.task_matrix import TaskMatrix
 
 PARTITIONS = 3
+NEAR = Config().parse.near_duplicate
 URLS = [f"https://{host}.example/{page}" for host in ("a", "b", "c.b") for page in range(3)]
 FRONTIER = "https://a.example/frontier"
 PAGES = [*URLS, FRONTIER]
@@ -322,15 +323,15 @@ def test_groups_stay_when_pages_are_ranked_and_are_made_anew_where_nothing_says_
     store: LocalStore,
 ) -> None:
     merged = merge_now(work(store))
-    assert merged is not None and are_grouped(merged.files)
+    assert merged is not None and are_grouped(merged.files, NEAR)
     ranked = rank_now(work(store))
-    assert are_grouped(ranked.files)
+    assert are_grouped(ranked.files, NEAR)
     same = with_groups(work(store), ranked.files, ranked.round)
     assert {one.name for one in same} == {one.name for one in ranked.files}
     older = tuple(replace(one, counters={}) if one.kind == GROUPS else one for one in ranked.files)
-    assert not are_grouped(older), "groups of older releases and of copies with other partitions"
+    assert not are_grouped(older, NEAR), "groups of older releases and of copies with other partitions"
     grouped = with_groups(work(store), older, ranked.round)
-    assert are_grouped(grouped)
+    assert are_grouped(grouped, NEAR)
     assert {one.counters["grouped"] for one in grouped if one.kind == GROUPS} == {
         one.counters["grouped"] for one in ranked.files if one.kind == GROUPS
     }

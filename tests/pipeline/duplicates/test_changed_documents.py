@@ -172,8 +172,8 @@ def test_a_grouping_writes_only_what_has_changed(store: MemoryStore) -> None:
     assert by_kind(first, COMPARED) < by_kind(second, COMPARED)
     third = group(store, entries, second)
     assert {entry.name for entry in third} == {entry.name for entry in second}
-    assert are_grouped((*entries, *third))
-    assert not are_grouped((*index.entries(), *third))
+    assert are_grouped((*entries, *third), LEAST)
+    assert not are_grouped((*index.entries(), *third), LEAST)
 
 
 def test_files_are_dropped_with_the_last_of_their_segments(store: MemoryStore) -> None:

@@ -12,6 +12,8 @@ import pytest
 
 pytest.importorskip("crontab", reason="python-crontab is not installed")
 
+from crawlctl.pipeline.crawl.cron.crontab import tags_of
+
 SEED = "http://127.0.0.1:8999/"  # a private address, which a run refuses at once
 OTHERS = "# mine\nMAILTO=me@example.org\n*/5 * * * * echo '# not a comment' 50\\%\n\n@weird this line\n"
 CRONTAB = """#!/bin/sh
@@ -155,6 +157,16 @@ def test_a_store_has_one_line_however_its_folder_is_named(shell: Any, table: Pat
         shell("schedule", "add", "--store", name)
     assert len(ours(table)) == 1
     assert shell("schedule", "show").strip() == ours(table)[0]
+
+
+def test_a_line_that_an_older_release_wrote_for_a_linked_folder_is_found(shell: Any, table: Path) -> None:
+    Path("link").symlink_to("crawl")
+    line = shell("schedule", "add").strip()
+    older, mark = line.split(" # ")[0], tags_of(str(Path("link").absolute()))[1]
+    table.write_text(f"{older} # {mark}\n")
+    assert mark in shell("schedule", "show", "--store", "link")
+    shell("schedule", "add", "--store", "link")
+    assert len(ours(table)) == 1 and mark not in table.read_text()
 
 
 def test_without_a_contact_no_line_is_written(

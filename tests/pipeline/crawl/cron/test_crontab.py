@@ -6,7 +6,7 @@ pytest.importorskip("crontab", reason="python-crontab is not installed")
 
 from crontab import CronSlices
 
-from crawlctl.pipeline.crawl.cron.crontab import cron_line, expression, tag_of
+from crawlctl.pipeline.crawl.cron.crontab import cron_line, expression, tags_of
 from crawlctl.pipeline.errors import ConfigError
 
 YEAR_OF_DAYS = 365
@@ -42,7 +42,7 @@ def test_an_expression_is_kept() -> None:
 
 
 def test_percent_signs_are_escaped_and_line_ends_refused() -> None:
-    line = cron_line("0 4 * * *", "date +%s", tag_of("s3://bucket/50%"))
+    line = cron_line("0 4 * * *", "date +%s", tags_of("s3://bucket/50%")[0])
     assert line.startswith("0 4 * * * date +\\%s # crawlctl ")
     assert line.count("%") == 1
     with pytest.raises(ConfigError, match="line end"):
