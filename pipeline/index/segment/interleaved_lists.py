@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from crawlctl.pipeline.index.segment.segment_files import Segment
     from crawlctl.pipeline.store.base import Store
 
-MAX_BYTES = (1 << 32) - 1  # offsets have 4 bytes
 _TABLE = "table"
 
 
@@ -98,6 +97,7 @@ class InterleavedLists:
 
 
 def _packed(numbers: Sequence[int]) -> bytes:
+    # Four bytes are enough for the most bytes of lists that are interleaved.
     found = array("I", numbers)
     if sys.byteorder == "big":
         found.byteswap()

@@ -7,8 +7,8 @@ fetched pages count: in a crawl of many small sites nearly every word begins the
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections import Counter
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -39,16 +39,36 @@ class SiteNames:
 
     @cached_property
     def _names(self) -> list[str]:
-        pages = Counter[bytes]()
-        for host, count in self._pages_of_hosts():
-            pages[host] += count
-        large = (host.decode() for host, count in pages.items() if count * _PAGES_SHARE >= pages.total())
+        large = (host.decode() for host in self._large_hosts())
         return sorted({name for host in large for name in re.split("[.-]", host.rpartition(".")[0])})
 
-    def _pages_of_hosts(self) -> Iterator[tuple[bytes, int]]:
-        """Yield each host of each segment with its number of fetched pages there."""
+    def _large_hosts(self) -> Iterator[bytes]:
+        """Yield the hosts with many of the pages; there may be a million hosts, so not each is looked at."""
         fetched = list(self._reader.fetched_ranges())
-        hosts = self._reader.parallel.map(self._reader.hosts, fetched)
-        for segment, some in zip(fetched, hosts, strict=True):
-            ends = (*some.firsts[1:], self._reader.segments[segment].documents)
-            yield from ((name, end - first) for name, first, end in zip(*some, ends, strict=True))
+        self._reader.parallel.map(self._reader.hosts, fetched)
+        least = sum(self._reader.segments[segment].documents for segment in fetched) / _PAGES_SHARE
+        of_partitions: defaultdict[int, list[int]] = defaultdict(list)  # a host is in one partition
+        for segment in fetched:
+            of_partitions[self._reader.segments[segment].partition].append(segment)
+        for some in of_partitions.values():
+            # A large host has at least an equal share of its pages in one of the segments.
+            long = {host for segment in some for host in self._long_ranges(segment, least / len(some))}
+            yield from (host for host in long if sum(self._pages(one, host) for one in some) >= least)
+
+    def _long_ranges(self, segment: int, least: float) -> Iterator[bytes]:
+        """Yield the hosts with so many pages in a segment: each has one of the ordinals that are probed."""
+        hosts, documents = self._reader.hosts(segment), self._reader.segments[segment].documents
+        for ordinal in range(0, documents, max(1, int(least))):
+            index = bisect_right(hosts.firsts, ordinal) - 1
+            start, end = hosts.bounds(index, documents)
+            if end - start >= least:
+                yield hosts.names[index]
+
+    def _pages(self, segment: int, host: bytes) -> int:
+        """Return the number of pages of a host in a segment; deleted pages count until a merge."""
+        hosts = self._reader.hosts(segment)
+        index = bisect_left(hosts.names, host)
+        if index == len(hosts.names) or hosts.names[index] != host:
+            return 0
+        start, end = hosts.bounds(index, self._reader.segments[segment].documents)
+        return end - start

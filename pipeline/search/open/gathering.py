@@ -3,7 +3,8 @@
 The driver calls it before a commit: it opens the new index as a query does, and keeps all bytes that were
 read. As far as there is room, it adds small layers of the dictionary and the posting lists of small segments.
 So in a small crawl a query reads only this file and the documents that it shows. Of the other segments the
-lists are interleaved (interleaving.py), so that a word is one more request, whatever the partitions.
+lists are interleaved (interleaving.py), so that a word is one more request, whatever the partitions, in
+crawls of up to some 70,000 pages.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from crawlctl.pipeline.errors import CorruptFile, CrawlctlError, MissingFile
+from crawlctl.pipeline.index.segment.columns import COLUMNS
 from crawlctl.pipeline.index.segment.compound_file import write_compound
 from crawlctl.pipeline.index.segment.dictionary_layers import layers_of
 from crawlctl.pipeline.index.segment.interleaved_lists import InterleavedLists
+from crawlctl.pipeline.index.segment.segment_files import COLUMNS as COLUMNS_FILE
 from crawlctl.pipeline.index.segment.segment_files import POSTINGS
 from crawlctl.pipeline.search.open.remote import RemoteFiles
 from crawlctl.pipeline.search.open.searcher import Searcher
@@ -51,6 +54,7 @@ MAX_DICTIONARY_BYTES = 16 << 20
 
 _COLUMN_BYTES = 16  # bytes per document in the longest columns that are gathered
 _COLUMNS_SHARE = 4  # columns may take 1/4 of the file
+_HOSTS_SHARE = 8  # and tables of hosts of other segments 1/8
 _TABLE_BYTES = 1 << 20  # what the table of interleaved lists takes at most of the file, about
 # Interleaved lists are written again once new segments have 1/4 of the bytes of those in the file: so all
 # commits together write some times the bytes of the index.
@@ -100,6 +104,7 @@ class _Gathering(RemoteFiles):
             affordable = _affordable(searcher.reader.segments)
             parallel.map(searcher.open_segment, affordable)
             parallel.map(lambda segment: searcher.reader.numbers("hashes", segment), affordable)
+            parallel.map(searcher.reader.hosts, _with_affordable_hosts(searcher.reader.segments))
             self._read_dictionary(snapshot, parallel)
             self._read_postings(searcher.reader.segments)
         finally:
@@ -174,6 +179,20 @@ def _affordable(segments: Sequence[Segment]) -> list[int]:
     sums = accumulate(_COLUMN_BYTES * segments[number].documents for number in by_size)
     room = MAX_BYTES // _COLUMNS_SHARE
     return [number for number, total in zip(by_size, sums, strict=True) if total <= room]
+
+
+def _with_affordable_hosts(segments: Sequence[Segment]) -> list[int]:
+    """Return the numbers of segments with small tables of hosts, in which queries look for names of sites."""
+    fetched = [number for number, segment in enumerate(segments) if not segment.frontier]
+    by_size = sorted(fetched, key=lambda number: _hosts_bytes(segments[number]))
+    sums = accumulate(_hosts_bytes(segments[number]) for number in by_size)
+    room = MAX_BYTES // _HOSTS_SHARE
+    return [number for number, total in zip(by_size, sums, strict=True) if total <= room]
+
+
+def _hosts_bytes(segment: Segment) -> int:
+    """Return the bytes of the table of hosts, about: the columns take the same number per document."""
+    return segment.entries[COLUMNS_FILE].bytes - sum(COLUMNS.values()) * segment.documents
 
 
 def _without_overlaps(ranges: dict[tuple[str, int], bytes]) -> dict[tuple[str, int], bytes]:

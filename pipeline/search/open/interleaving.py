@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 # left out, and a query asks them one by one.
 MAX_LISTS_BYTES = 128 << 20
 
-_SLICE_BYTES = INTERLEAVED_GAP_BYTES // 4  # the most bytes of one segment in a slice, but for a long list
+_SLICE_BYTES = INTERLEAVED_GAP_BYTES // 4
+_SEGMENTS = 16  # of more segments slices are longer, so that the table of all slices stays below some MB
 _READ_AHEAD = 256 << 10
 
 
@@ -46,7 +47,8 @@ def affordable(segments: Sequence[Segment]) -> list[Segment]:
 def interleave(store: Store, segments: Sequence[Segment], *, round_number: int) -> FileEntry:
     """Write the posting lists of some segments slice by slice."""
     lists = [_lists_of(store, segment) for segment in segments]
-    cuts = sorted(set(chain.from_iterable(map(_cuts, lists))))
+    most = _SLICE_BYTES * max(1, len(segments) // _SEGMENTS)
+    cuts = sorted(set(chain.from_iterable(_cuts(some, most) for some in lists)))
     starts = [_starts(some, cuts) for some in lists]
     return write_interleaved(store, segments, starts, round_number=round_number)
 
@@ -71,14 +73,18 @@ def _offsets(octets: np.ndarray[tuple[int, ...], np.dtype[np.uint8]], starts: In
     return found
 
 
-def _cuts(lists: Lists) -> Iterator[bytes]:
-    """Yield the terms with which a slice has to begin because of the lists of one segment."""
+def _cuts(lists: Lists, most: int) -> Iterator[bytes]:
+    """Yield the terms with which a slice has to begin because of the lists of one segment.
+
+    A segment has at most `most` bytes in a slice, but for a long list. All segments cut, so a slice has about
+    this many bytes of all of them together.
+    """
     terms, offsets, end = lists
     if not terms:
         return
     bounds = np.array([*offsets, end], np.int64)
-    is_long = np.diff(bounds) >= _SLICE_BYTES
-    slices = bounds[:-1] // _SLICE_BYTES
+    is_long = np.diff(bounds) >= most
+    slices = bounds[:-1] // most
     begins = np.diff(slices, prepend=-1) > 0
     begins |= is_long
     begins[1:] |= is_long[:-1]

@@ -14,7 +14,7 @@ from crawlctl.pipeline.search.rules.rule_set import PAGE
 from crawlctl.pipeline.search.rules.rules_file import read_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
     from crawlctl.pipeline.state.snapshots import Snapshot
     from crawlctl.pipeline.store.base import Store
@@ -30,23 +30,26 @@ def unmatched_rules(store: Store, snapshot: Snapshot) -> list[str]:
         return []
     matched = {target for places in placed.places.values() for target, ranges in places.items() if ranges}
     unmatched = sorted(placed.rules.targets() - matched)
-    found = [_sentence(store, snapshot, target) for target in unmatched[:MOST_NAMED]]
+    named = unmatched[:MOST_NAMED]
+    segments = segments_of(snapshot.files) if any(map(_with_other_scheme, named)) else []
+    opened = [SegmentPlaces(store, segment) for segment in segments]
+    found = [_sentence(opened, target) for target in named]
     left = len(unmatched) - len(found)
     return [*found, f"{left:,} more targets of the search rules match no page"] if left else found
 
 
-def _sentence(store: Store, snapshot: Snapshot, target: str) -> str:
-    shown = target.removeprefix(PAGE)
-    for other in _other_schemes(target):
-        if any(SegmentPlaces(store, segment).of(other) for segment in segments_of(snapshot.files)):
-            return f"no page in the index matches {shown}, but {other.removeprefix(PAGE)} does: write that"
+def _sentence(opened: Sequence[SegmentPlaces], target: str) -> str:
+    shown, other = target.removeprefix(PAGE), _with_other_scheme(target)
+    if other and any(segment.of(other) for segment in opened):
+        return f"no page in the index matches {shown}, but {other.removeprefix(PAGE)} does: write that"
     return f"no page in the index matches {shown} so far; the rule counts as soon as one does"
 
 
-def _other_schemes(target: str) -> Iterator[str]:
-    """Yield the target with the other scheme, if it has one."""
+def _with_other_scheme(target: str) -> str:
+    """Return the target with the other scheme; "" if it has no scheme."""
     page = PAGE if target.startswith(PAGE) else ""
     rest = target.removeprefix(PAGE).strip()
     for scheme, other in _OTHER_SCHEMES.items():
         if rest.lower().startswith(scheme):
-            yield page + other + rest[len(scheme) :]
+            return page + other + rest[len(scheme) :]
+    return ""

@@ -39,8 +39,9 @@ class AgentTools:
 
     async def search(self, query: str, limit: int = 10, offset: int = 0, sort: Sort = "score") -> str:
         """Return the results of a query as a list."""
-        limit = _within(limit, 1, MAX_SHOWN)
-        wanted = SearchRequest(_query(query), sort, limit, _within(offset, 0, MAX_RESULTS - limit))
+        offset = _within(offset, 0, MAX_RESULTS - 1)
+        limit = _within(limit, 1, min(MAX_SHOWN, MAX_RESULTS - offset))
+        wanted = SearchRequest(_query(query), sort, limit, offset)
         found = await self._found(wanted)
         return "\n".join(_result_lines(found, wanted))
 
@@ -107,7 +108,7 @@ def _result_lines(found: Found, wanted: SearchRequest) -> Iterator[str]:
         yield f"Did you mean: {found.suggestion}"
     for one in found.results:
         yield from _lines_of(one)
-    if found.has_more and wanted.offset + 2 * wanted.limit <= MAX_RESULTS:
+    if found.has_more and wanted.offset + wanted.limit < MAX_RESULTS:
         yield f"\nMore: search with offset={wanted.offset + wanted.limit}."
 
 

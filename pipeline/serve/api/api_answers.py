@@ -55,7 +55,7 @@ def _hidden_notice(found: Found) -> Iterator[str]:
 def _next_path(found: Found, wanted: SearchRequest, writer: str, base: str) -> str | None:
     """Return the path of the next results; None if there are none, or they lie beyond MAX_RESULTS."""
     after = wanted.offset + wanted.limit
-    if not found.has_more or after + wanted.limit > MAX_RESULTS:
+    if not found.has_more or after >= MAX_RESULTS:
         return None
     parameters: dict[str, Any] = {"q": wanted.text, "limit": wanted.limit}
     if wanted.sort != "score":

@@ -66,7 +66,8 @@ class ApiRoutes:
         text = request.query_params.get("cursor", "")
         cursor = cursor_of(text) if text else None
         if cursor is not None:
-            wanted = msgspec.structs.replace(wanted, offset=min(cursor.offset, MAX_RESULTS - wanted.limit))
+            limit = min(wanted.limit, MAX_RESULTS - cursor.offset)  # cursors end before MAX_RESULTS
+            wanted = msgspec.structs.replace(wanted, offset=cursor.offset, limit=limit)
 
         def answered(searcher: Searcher) -> Response:
             writer = searcher.snapshot.writer

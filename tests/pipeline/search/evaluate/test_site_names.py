@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import accumulate
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from crawlctl.pipeline.index.segment.columns import Hosts
 from crawlctl.pipeline.search.answer.find import SearchOptions, find, matching_urls
 from crawlctl.pipeline.search.evaluate.plain_evaluator import PlainEvaluator
+from crawlctl.pipeline.search.evaluate.site_names import SiteNames
 from crawlctl.pipeline.search.evaluate.vector_evaluator import VectorEvaluator
 from crawlctl.pipeline.search.open.open_index import open_index
 from crawlctl.pipeline.search.plan.planner import plan_query
 from crawlctl.pipeline.search.query.grammar import parse
+from crawlctl.pipeline.store.parallel_reads import ParallelReads
 from crawlctl.tests.pipeline.search.brute_force import Page
 from crawlctl.tests.pipeline.search.memory_store import MemoryStore
 from crawlctl.tests.pipeline.search.small_index import write_index
@@ -65,6 +74,44 @@ def test_names_of_small_sites_do_not_count() -> None:
     index = index_of(*many, Page("http://postgresql.example/a", text="tree"))
     assert index.sites_named("postgres") == ()
     assert index.sites_named("larg") == ("large",)
+
+
+@dataclass
+class ManyHosts:
+    """As much of an IndexReader as site names ask for: segments with hosts, several in a partition."""
+
+    tables: list[tuple[int, dict[bytes, int]]]  # by segment: its partition, and the pages of each host
+    parallel: ParallelReads = field(default_factory=lambda: ParallelReads(remote=False))
+
+    @property
+    def segments(self) -> list[SimpleNamespace]:
+        return [SimpleNamespace(partition=at, documents=sum(some.values())) for at, some in self.tables]
+
+    def fetched_ranges(self) -> dict[int, object]:
+        return dict.fromkeys(range(len(self.tables)))
+
+    def hosts(self, segment: int) -> Hosts:
+        table = sorted(self.tables[segment][1].items())
+        ends = list(accumulate((count for _, count in table), initial=0))
+        return Hosts([name for name, _ in table], ends[:-1])
+
+
+@given(st.lists(st.dictionaries(st.integers(0, 30), st.integers(1, 400), min_size=1), min_size=1, max_size=5))
+def test_large_sites_are_those_with_a_200th_of_all_pages_however_they_lie(
+    segments: list[dict[int, int]],
+) -> None:
+    tables = []
+    for number, pages in enumerate(segments):
+        own = {b"name%02d.org" % host: count for host, count in pages.items() if host % 2 == number % 2}
+        tables.append((number % 2, own))
+    whole = Counter[bytes]()
+    for _, own in tables:
+        whole.update(own)
+    names = SiteNames(cast("Any", ManyHosts(tables)))
+    for host in range(31):
+        name = f"name{host:02}"
+        is_large = whole[f"{name}.org".encode()] * 200 >= whole.total() > 0 < whole[f"{name}.org".encode()]
+        assert (name in names.begun_by(name[:-1])) == is_large
 
 
 def test_pages_not_fetched_yet_make_no_site_large() -> None:

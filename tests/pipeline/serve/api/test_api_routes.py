@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from html import unescape
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pytest
 
+from crawlctl.pipeline.serve.api import api_answers, api_routes, search_cursor
+from crawlctl.pipeline.serve.searching import search_request
 from crawlctl.tests.pipeline.serve.served_web import LOOP, NO_COPY, NUMBERED, PAGES, UNSPOKEN
 
 if TYPE_CHECKING:
@@ -38,6 +41,26 @@ def test_results_are_paged_by_links(client: TestClient) -> None:
         path = answer.json()["next"] or ""
         assert answer.headers.get("link", "") == (f'<{path}>; rel="next"' if path else "")
     assert numbers == list(range(1, NUMBERED + 1))
+
+
+def test_links_end_with_the_last_result_that_may_be_shown(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (api_answers, api_routes, search_cursor, search_request):
+        monkeypatch.setattr(module, "MAX_RESULTS", 10)
+    path, numbers = f"/api/search?q={UNSPOKEN}&limit=7", list[int]()
+    while path:
+        answer = json(client, path)
+        numbers += [one["number"] for one in answer["results"]]
+        path = answer["next"] or ""
+    assert numbers == list(range(1, 11))
+
+
+def test_a_feed_calls_itself_by_the_address_that_the_page_links_to(client: TestClient) -> None:
+    path = "/rss?q=trees&amp;safe=off"
+    assert path in client.get("/search?q=trees&safe=off").text
+    feed = client.get(unescape(path)).text
+    assert f'rel="self" type="application/rss+xml" href="http://localhost{path}"' in feed
 
 
 @pytest.mark.parametrize(
