@@ -44,7 +44,7 @@ def test_the_seeds_of_the_repository_are_injected_once(crawlctl: Shell) -> None:
     again = crawlctl.json("inject", "seed.txt")
     assert first["new"] > 0
     assert (first["known"], first["skipped"]) == (0, 0)
-    assert again == {"new": 0, "known": first["new"], "skipped": 0}
+    assert again == {"new": 0, "known": first["new"], "let_in": 0, "skipped": 0}
     status = crawlctl.json("status", "--due")
     assert (status["urls"], status["due"]["now"], status["holder"]) == (first["new"], first["new"], None)
     assert status["statuses"] == {"unfetched": first["new"]}
@@ -75,7 +75,7 @@ def test_without_a_crawl_the_error_names_run_and_nothing_is_made(crawlctl: Shell
 def test_urls_and_files_are_injected_together(injected: Shell) -> None:
     Path("more.txt").write_text("https://file.example/\n")
     words = ("https://typed.example/", "typed.com/a", "more.txt")
-    assert injected.json("inject", *words) == {"new": 3, "known": 0, "skipped": 0}
+    assert injected.json("inject", *words) == {"new": 3, "known": 0, "let_in": 0, "skipped": 0}
 
 
 def test_a_seed_outside_the_scope_injects_nothing_unless_skipped(injected: Shell) -> None:
@@ -90,7 +90,7 @@ def test_a_seed_outside_the_scope_injects_nothing_unless_skipped(injected: Shell
     assert "(a.example); add a rule for it to scope.include, or leave the URL out" in error
     assert injected.json("status") == before
     words = ("more.txt", "--skip-bad", *rule)
-    assert injected.json("inject", *words) == {"new": 1, "known": 0, "skipped": 1}
+    assert injected.json("inject", *words) == {"new": 1, "known": 0, "let_in": 0, "skipped": 1}
 
 
 def test_a_bad_seed_line_injects_nothing_unless_skipped(injected: Shell) -> None:
@@ -100,7 +100,12 @@ def test_a_bad_seed_line_injects_nothing_unless_skipped(injected: Shell) -> None
     assert "line 2" in error
     assert "--skip-bad" in error
     assert injected.json("status") == before
-    assert injected.json("inject", "bad.txt", "--skip-bad") == {"new": 1, "known": 0, "skipped": 1}
+    assert injected.json("inject", "bad.txt", "--skip-bad") == {
+        "new": 1,
+        "known": 0,
+        "let_in": 0,
+        "skipped": 1,
+    }
 
 
 def test_a_missing_seed_file_is_a_usage_error(injected: Shell) -> None:

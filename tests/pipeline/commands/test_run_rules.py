@@ -146,7 +146,7 @@ def test_inject_and_explain_use_the_crawls_own_settings(crawlctl: Shell, site: S
     write_yaml()
     Path("more.txt").write_text(f"{site.url('/?utm_source=x')}\n")
     crawlctl("inject", "seed.txt")
-    assert crawlctl.json("inject", "more.txt") == {"new": 0, "known": 1, "skipped": 0}
+    assert crawlctl.json("inject", "more.txt") == {"new": 0, "known": 1, "let_in": 0, "skipped": 0}
     assert "scope.exclude" in crawlctl("explain", site.url("/b/"))
 
 
