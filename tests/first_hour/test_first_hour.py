@@ -170,7 +170,7 @@ def test_what_is_forgotten_for_good_does_not_come_back(shell: NewUser, crawl: Pa
     shell("crawlctl run --until-empty")
     assert not [url for url in found(shell, "'*'") if "asyncio" in url]
     shown = shell(f"crawlctl show {site.url}asyncio.events.html", code=1)
-    assert "is not in the index: unknown, and it would be kept out by scope.forgotten" in shown
+    assert "is forgotten (scope.forgotten: the rule" in shown
 
 
 def test_refreshing(shell: NewUser, crawl: Path, web: DemoWeb, events: str) -> None:

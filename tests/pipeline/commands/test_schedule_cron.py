@@ -31,6 +31,7 @@ def own_table(shell: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         pytest.skip("there is no crontab program (on Debian and Ubuntu: apt install cron)")
     monkeypatch.setenv("CRAWLCTL_FETCH_CONTACT", "mailto:me@example.org")
     shell("init")
+    shell("inject", "https://example.org/")
     Path("50% of it's seeds.txt").write_text("https://example.org/\n")
     before = crontab("-l")
     if before.returncode and "no crontab for" not in before.stderr.lower():
