@@ -102,7 +102,8 @@ def stored_documents(store: Store) -> Iterator[Document]:
         alive = [one for one in range(segment.documents) if dead is None or one not in dead]
         for ordinal in () if segment.frontier else alive:
             (record,) = searcher.records([reader.bases[number] + ordinal])
-            yield Document(record.url, record.title, record.headings, record.text, record.language)
+            text = record.text_bytes.decode()
+            yield Document(record.url, record.title, record.headings, text, record.language)
 
 
 def tantivy_index(folder: Path, documents: Sequence[Document]) -> Any:
