@@ -142,3 +142,17 @@ def test_a_scratch_store_is_not_synced(tmp_path: Path, synced: list[str]) -> Non
     write(scratch, "b")
     assert synced == []
     assert scratch.read("a") == scratch.read("b") == DATA
+
+
+def test_where_no_thread_can_be_started_files_are_synced_one_after_the_other(
+    store: LocalStore, synced: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(_: Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(Thread, "start", refused)
+    with synced_together():
+        for name in "abc":
+            write(store, f"webdb/00000/{name}")
+    assert sorted(synced) == ["00000", "a", "b", "c", "store", "webdb"]
+    assert store.read("webdb/00000/c") == DATA
